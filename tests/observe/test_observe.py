@@ -496,7 +496,7 @@ def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(r
     )  # fmt: skip
     told = told_of(reached.root, measured(facts, ShownTest("open", "1 2\n", "3\n")))
     assert told.splitlines()[:5] == [
-        "timed inputs (content not shown), with the original's CPU time:",
+        "timed inputs (content not shown), with the original's CPU time before the search; a race times both anew:",
         "- 1,200,000 bytes: 250.0 ms",
         "- 5 bytes: 4.10 ms",
         "score: the CPU time of the original divided by yours, each summed over these 2 inputs; candidates race on the "
@@ -515,7 +515,7 @@ def test_a_program_at_the_cost_of_its_processes_is_told_that_it_is_at_its_floor(
     instruct = unless_at_floor(improve, facts)
     for seconds, words in (
         (0.0012, "takes 1.20 ms on the slowest of the timed inputs"),
-        (0.0020, "Write a version that is faster"),
+        (0.0020, "Write the fastest version you can"),
     ):
         timing = replace(exact_timing(50.0), samples=((0.25, seconds),) * 3, inputs=("secret",))
         step = Step(Action(None), Evaluation(Outcome.CORRECT, timing=timing), 50.0)
@@ -526,8 +526,8 @@ def test_other_branches_are_told_in_one_line_each_the_fastest_first(reached: Rea
     quick = child(reached.root, (3, 0), 2.5, "quick\nfor a long reason")
     reached.extend([quick, child(quick, (4, 0), 0.9, "worse")])
     assert branch_lines(reached[(2, 0)], reached) == ("2.50x: quick",)
-    assert branch_lines(quick, reached) == ("1.60x: first", "1.30x: second")
-    assert branch_lines(reached.root, reached) == ("1.30x: second",), "its own children are told under Failures"
+    assert branch_lines(quick, reached) == ("1.60x: first", "1.30x: first, then second")
+    assert branch_lines(reached.root, reached) == ("1.30x: first, then second",), "its own children are told under Failures"
 
 
 def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:

@@ -26,6 +26,7 @@ from maxcode.observe.part import Part
 from maxcode.observe.repository import shown_original, shown_program
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
+CHECKER = "checker: "  # begins the line on how an output is judged
 _PROGRAM = "Make this program faster. It must give the same output for every input."
 _MODULE = "Write a faster ModelNew for the class Model of the file below."
 
@@ -97,6 +98,11 @@ def _limits(problem: Problem) -> str:
     return f"one run may use {limits.memory_mb} MB of memory{beside} and {limits.run_s:g} s of CPU time"
 
 
+def checker_line(problem: Problem) -> str:
+    """How an output is judged, in one line; empty for a repository, whose own tests and benchmark decide."""
+    return next((line for line in _ABOUT[problem.kind](problem) if line.startswith(CHECKER)), "")
+
+
 def _statement_lines(problem: Problem) -> list[str]:
     lines = _ABOUT[problem.kind](problem)
     lines.append(f"goal: {GOALS[problem.goal]}")
@@ -109,7 +115,7 @@ def _statement_lines(problem: Problem) -> list[str]:
 
 
 def _program_lines(problem: Problem) -> list[str]:
-    return [*_built_lines(problem), f"checker: {_checker(problem.spec.checker)}", *_started_with(problem.spec)]
+    return [*_built_lines(problem), f"{CHECKER}{_checker(problem.spec.checker)}", *_started_with(problem.spec)]
 
 
 def _started_with(spec: ProgramSpec) -> list[str]:
@@ -140,7 +146,7 @@ def _module_lines(problem: Problem) -> list[str]:
             else []
         ),
         f"device: {spec.device}",
-        "checker: for every element |y - exact| <= t * (|exact| + rms), where exact is the reference's output in "
+        f"{CHECKER}for every element |y - exact| <= t * (|exact| + rms), where exact is the reference's output in "
         "double precision, rms the root mean square of exact over the whole output, "
         f"t = max({spec.tolerance:g}, min({OWN_ERRORS:g} * own, {MOST_OWN:g})), and own the largest |y - exact| / "
         "(|exact| + rms) of the reference's own output of that call",
@@ -158,7 +164,7 @@ def _function_lines(problem: Problem) -> list[str]:
         f"implement the function {spec.name} of {spec.header_name}:",
         spec.header.strip(),
         f"the sizes that matter most: {sizes}; it must be right at every size{_checked_at(spec)}",
-        f"checker: {_bound(spec)}",
+        f"{CHECKER}{_bound(spec)}",
     ]
 
 
@@ -201,7 +207,7 @@ def _python_lines(problem: Problem) -> list[str]:
         f"what is called: {problem.entry}{f'().{method}, of one object made before' if method else ''}",
         *([f"files beside it that can be imported: {beside}"] if beside else []),
         *_source_of_arguments(spec),
-        f"checker: {'the user says whether a result is accepted (is_solution)' if spec.check else equal}; what becomes "
+        f"{CHECKER}{'the user says whether a result is accepted (is_solution)' if spec.check else equal}; what becomes "
         "of the arguments is compared as well",
     ]
 

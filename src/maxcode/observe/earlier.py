@@ -11,6 +11,8 @@ from maxcode.observe.feedback import result_line
 from maxcode.observe.part import Part, change_line, harmless, notes
 from maxcode.observe.repository import shown_program
 
+_CHANGES = 3  # of a path, in the line of another branch
+
 
 def best(program_shown: bool = False, trajectory_shown: bool = False) -> Part:
     """ "Best": the fastest program of the path, whose speed-up is the paper's u; None at a root.
@@ -25,7 +27,7 @@ def best(program_shown: bool = False, trajectory_shown: bool = False) -> Part:
         peak = state.peak
         if peak.step is None:
             return Section("Best", "Nothing on this path is faster than the original yet.")
-        if program_shown and peak == state:
+        if program_shown and (peak == state or peak.program == state.program):
             return Section("Best", 'The program under "Program" is the fastest of this path.')
         lines = [f"The fastest program of this path is that of step {peak.depth}."]
         return Section("Best", "\n".join([*lines, *_leader(peak, with_notes=not trajectory_shown)]))
@@ -99,14 +101,22 @@ def branches(limit: int = 12) -> Part:
 
 
 def branch_lines(state: State, reached: Reached, limit: int = 12) -> tuple[str, ...]:
-    """The speed-up and the change of each program that was measured on other paths and beats the original, the
-    fastest first; ``limit`` of the latest at most.  Steps from ``state`` itself are left to "Failures"."""
+    """The speed-up of each program that was measured on other paths and beats the original, with the changes that led
+    to it, the fastest first; ``limit`` of the latest at most.  Steps from ``state`` itself are left to "Failures"."""
     newest = _newest(reached, limit)
     known = _path(state, newest)
     better = (node for node in newest if node.step is not None and node.reward > 1.0)
     others = [node for node in better if node.id not in known and node.parent != state][:limit]
     ranked = sorted(others, key=lambda node: -node.reward)
-    return tuple(dict.fromkeys(f"{node.reward:.2f}x: {change_line(node)}" for node in ranked))
+    return tuple(dict.fromkeys(f"{node.reward:.2f}x: {_changes_to(node)}" for node in ranked))
+
+
+def _changes_to(state: State) -> str:
+    """The changes from the original to ``state`` on one line, the latest ones if there are many; a step that changed
+    nothing is left out."""
+    steps = [node for node in state.ancestry if node.parent is not None and node.program != node.parent.program]
+    told = [change_line(node) for node in reversed(steps[:_CHANGES])]
+    return ", then ".join((["..."] if len(steps) > _CHANGES else []) + told) or change_line(state)
 
 
 def _newest(reached: Reached, limit: int) -> list[State]:

@@ -144,15 +144,19 @@ def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> boo
     return 0 < seconds <= _NEAR * facts.floor_s(count)
 
 
+def _before(problem: Problem) -> str:
+    return f"{beside_goal(problem)} before the search; a race times both anew"
+
+
 def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:
-    yield f"timed inputs (content not shown), with the original's CPU time{beside_goal(problem)}:"
+    yield f"timed inputs (content not shown), with the original's CPU time{_before(problem)}:"
     for one in facts.timed:
         size = f"{one.bytes:,} bytes" if one.bytes else "size not known"
         yield f"- {size}: {milliseconds(one.seconds)}"
 
 
 def _of_calls(problem: Problem, facts: Facts) -> Iterator[str]:
-    yield f"timed sizes, with the original's CPU time{beside_goal(problem)}:"
+    yield f"timed sizes, with the original's CPU time{_before(problem)}:"
     whole = sum(one.seconds for one in facts.timed)
     for one in facts.timed:
         calls = f"{one.calls} call{'s' * (one.calls != 1)} in a pass"

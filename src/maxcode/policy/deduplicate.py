@@ -87,7 +87,7 @@ def _told(duplicate: State) -> Section:
     if duplicate.step is None:
         text = "Your last answer is the original program, comments and layout apart. Propose a change."
     else:
-        seen = f"step {duplicate.depth}, reward {duplicate.reward:.2f}"
+        seen = f"step {duplicate.depth}, {duplicate.reward:.2f}x"
         text = f"Your last answer was tried before ({seen}). Propose another one."
     return Section("Duplicate", text)
 

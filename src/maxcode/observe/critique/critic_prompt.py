@@ -28,7 +28,7 @@ from maxcode.core.types import (
 )
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
-from maxcode.observe.about import about_machine
+from maxcode.observe.about import about_machine, checker_line
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
 from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
@@ -188,7 +188,7 @@ def _problem(problem: Problem) -> str:
     lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
     lines += [line.format(problem.entry) for line in _AFTER_THE_LANGUAGE.get(problem.kind, ())]
     lines += [fenced(problem.spec.function_spec.header, problem.language)] if problem.traits.counts_work else []
-    lines.append(f"goal: {GOALS[problem.goal]}")
+    lines += [line for line in (checker_line(problem), f"goal: {GOALS[problem.goal]}") if line]
     if problem.permitted is not None:
         lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")
         lines += [f"- {describe(name)}" for name in sorted(problem.permitted)]
