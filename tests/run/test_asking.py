@@ -11,9 +11,14 @@ from typing import Any
 import anyio
 import pytest
 
+from maxcode.core.types import Action, Evaluation, Observation, Outcome, Program, Section, State, Step
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
+from maxcode.run import asking
+from maxcode.run.asking import asked_policy, keep_request
+from maxcode.run.request import Request
+from tests.support import repositories as repos
 from tests.support.cli import answer, maxcode
 from tests.support.counting import FAST, QUARTER, SLOW
 
@@ -121,7 +126,7 @@ print(told.feedback[0], told.open, maxcode.ask("run"))
         cwd=place, capture_output=True, text=True, timeout=300, check=True,
     ).stdout  # fmt: skip
     assert wrong.startswith("=> wrong") and wrong.endswith(" 1 None\n")
-    for words in ("nothing is used up: answer it again", "the next one without a program counts: answer it again"):
+    for words in ("nothing is used up: answer it again", "the next one that cannot be used counts: answer it again"):
         refused = maxcode("tell", "run", ids[2]["id"], f"elsewhere/{ids[2]['id']}", cwd=place)
         assert (
             refused.returncode == 2
@@ -161,6 +166,67 @@ def test_a_lost_prompt_is_printed_again_and_a_run_is_finished_at_once(place: Pat
     ended = maxcode("tell", "run", "--finish", cwd=place)
     assert "run/certificate.json" in ended.stdout and ended.stdout.endswith("\ntrusted    yes\n")
     assert "the run has ended" in maxcode("ask", "run", cwd=place).stdout
+
+
+def asked(tmp_path: Path, program: Program | None = None) -> tuple[Path, str]:
+    """A run on a repository with one open prompt about this program, and the prompt's id."""
+    problem = repos.problem_of(
+        repos.made(tmp_path / "words", {**repos.PYTHON_FILES, "src/words/more.py": ""}, repos.PYTHON_TOML)
+    )
+    request = Request(tmp_path / "words", policy="ask", out=tmp_path / "run")
+    keep_request(request, problem)
+    root = State(problem)
+    state = root if program is None else State(problem, root, Step(Action(program), Evaluation(Outcome.CORRECT), 0.0))
+    with pytest.raises(Unanswered):
+        anyio.run(asked_policy(request).propose, Observation((Section("Problem", "p"),), state, draw=3))
+    question = asking.ask(tmp_path / "run")
+    assert question is not None
+    return tmp_path / "run", question.id
+
+
+def never(request: Request) -> None:
+    raise AssertionError("the run went on")
+
+
+def block(search: str, replace: str, path: str = "src/words/__init__.py") -> str:
+    return f"Shorter.\n\n{path}\n<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
+
+
+def test_edits_that_cannot_be_used_leave_the_prompt_of_a_repository_open(tmp_path: Path) -> None:
+    run, name = asked(tmp_path)
+    line = f"        {repos.SLOW_LINE}"
+    for text, words in (
+        (block("        keys = list(", "x"), r"block 1: its SEARCH lines are not in the program"),
+        (block(line, line), "nothing changed: SEARCH and REPLACE are equal"),
+        (block("", "import os", "tests/test_more.py"), r"must stay as in base: tests/test_more.py \(`edit` does not"),
+    ):
+        (tmp_path / "run/asked" / f"{name}.refused").unlink(missing_ok=True)
+        with pytest.raises(InputError, match=words) as refused:
+            asking.tell(run, name, text, never)
+        assert f"the prompt {name} stays open, nothing is used up" in str(refused.value)
+    with pytest.raises(InputError, match=r"7 \|         keys = list\(found\)\nthe prompt"):
+        asking.tell(run, name, block("        keys = list(", "x"), never)
+    assert asking.waiting(run) == [name]
+    with pytest.raises(AssertionError, match="the run went on"):
+        asking.tell(run, name, block("        keys = list(", "x"), never)
+
+
+def test_edits_are_read_against_the_program_that_the_prompt_shows(tmp_path: Path) -> None:
+    better = Program(
+        {"src/words/more.py": "", "src/words/__init__.py": repos.WORDS.replace(repos.SLOW_LINE, repos.FAST_LINE)}
+    )
+    run, name = asked(tmp_path, better)
+    with pytest.raises(InputError, match="are not in the program"):
+        asking.tell(run, name, block(f"        {repos.SLOW_LINE}", "        keys = set(found)"), never)
+    with pytest.raises(AssertionError, match="the run went on"):
+        asking.tell(run, name, block(f"        {repos.FAST_LINE}", "        keys = set(found)"), never)
+
+
+def test_an_answer_that_asks_to_see_more_gets_it_and_uses_up_nothing(tmp_path: Path) -> None:
+    run, name = asked(tmp_path)
+    told = asking.tell(run, name, "I look first.\n\nSHOW src/words/__init__.py:longest\n", never)
+    assert "def longest(text):" in told.feedback[0] and told.open == 1
+    assert asking.waiting(run) == [name] and not (run / "asked" / f"{name}.refused").exists()
 
 
 def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:

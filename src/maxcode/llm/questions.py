@@ -7,9 +7,10 @@ differ in some figures and are the same questions.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -19,7 +20,7 @@ from maxcode.core.types import Usage
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.clients import Completion, ModelRequest
 
-PROMPT, TAKEN, ANSWER, REFUSED = ".prompt", ".taken", ".answer", ".refused"
+PROMPT, TAKEN, ANSWER, REFUSED, PROGRAM = ".prompt", ".taken", ".answer", ".refused", ".program"
 _AMONG = (
     "\n\nThis is number {} of {} prompts with the same text: several versions of this program are wanted.  Choose an "
     "approach that the other answers are unlikely to choose."
@@ -47,7 +48,7 @@ class Questions:
 
     async def complete(self, request: ModelRequest) -> Completion:
         """The answer to the request, if it was given."""
-        name = hashlib.sha256(str(request.draw).encode()).hexdigest()[:8]
+        name = _name(request.draw)
         answer = self.folder / f"{name}{ANSWER}"
         if answer.exists():
             return Completion(read_text(answer), Usage(1))
@@ -56,6 +57,18 @@ class Questions:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(prompt, "\n\n".join(one.text.strip() for one in request.messages).encode())
         raise Unanswered(f"the prompt {name} waits for an answer")
+
+    def keep_program(self, draw: int, changed: Mapping[str, str]) -> None:
+        """Keeps the files that differ from the original's in the program which the prompt of a draw is about."""
+        path = self.folder / f"{_name(draw)}{PROGRAM}"
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(dict(changed)).encode())
+
+    def program(self, name: str) -> dict[str, str]:
+        """The files that ``keep_program`` kept for a prompt."""
+        path = self.folder / f"{name}{PROGRAM}"
+        return dict(json.loads(read_text(path))) if path.exists() else {}
 
     def take(self, lease_s: float = LEASE_S) -> Question | None:
         """The oldest open prompt that nobody took in the last ``lease_s`` seconds; None if there is none."""
@@ -117,3 +130,8 @@ class Questions:
                 return False
             os.utime(path)
         return True
+
+
+def _name(draw: int) -> str:
+    """The id of the prompt of a draw."""
+    return hashlib.sha256(str(draw).encode()).hexdigest()[:8]

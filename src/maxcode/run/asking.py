@@ -20,20 +20,17 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.files import read_file, write_whole
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, StateId, Step
+from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, StateId, Step
 from maxcode.errors import InputError, Unanswered
-from maxcode.llm.completion import Unread, read
-from maxcode.llm.completion.diffs import has_diff
-from maxcode.llm.completion.edits import has_edits
-from maxcode.llm.completion.shown import wishes
 from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
-from maxcode.policy.llm import NO_GAIN_ANSWER, Llm, says_no_gain
+from maxcode.policy.llm import NO_GAIN_ANSWER, Llm
+from maxcode.run.answers import Wanted, texts_asked_for, wanted_of, why_unusable
 from maxcode.run.record import Evaluated, Proposed, Settled, read_events
 from maxcode.run.request import Request
 
 _FOLDER, _REQUEST, _LOCK = "asked", "request.json", "lock"
-REFUSALS = 2  # answers without a program that a prompt may get and stay open; the next one counts as a candidate
+REFUSALS = 2  # answers that cannot be used, and leave their prompt open; the next one counts as a candidate
 
 Go = Callable[[Request], Any]
 
@@ -54,10 +51,29 @@ class Told:
     result: Any = None
 
 
-def asked_policy(request: Request) -> Llm:
+@final
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The policy of a run that asks.  Beside each prompt it keeps what the program to improve changes of the original,
+    so that ``tell`` knows whether the edits of an answer fit."""
+
+    questions: Questions
+    llm: Llm
+
+    async def propose(self, observation: Observation) -> Action:
+        """The answer to the prompt of an observation; Unanswered if there is none yet."""
+        own, files = observation.state.problem.program.files, observation.state.program.files
+        self.questions.keep_program(
+            observation.draw, {path: one for path, one in files.items() if own.get(path) != one}
+        )
+        return await self.llm.propose(observation)
+
+
+def asked_policy(request: Request) -> Asking:
     """The policy of a run that asks."""
     assert request.out is not None
-    return Llm(Questions(request.out / _FOLDER), request.answer)
+    questions = Questions(request.out / _FOLDER)
+    return Asking(questions, Llm(questions, request.answer))
 
 
 def keep_request(request: Request, problem: Problem) -> None:
@@ -65,8 +81,8 @@ def keep_request(request: Request, problem: Problem) -> None:
     assert request.out is not None
     folder = request.out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = _Wanted(dict(problem.program.files), problem.language, problem.entry)
-    write_whole(folder / _REQUEST, msgspec.json.encode(_Kept(Path.cwd(), request, wanted), enc_hook=str))
+    kept = _Kept(Path.cwd(), request, wanted_of(problem, request.answer))
+    write_whole(folder / _REQUEST, msgspec.json.encode(kept, enc_hook=str))
 
 
 def ask(run: Path, lease_s: float = LEASE_S, name: str = "") -> Question | None:
@@ -84,39 +100,33 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     """Keeps the answer to the prompt ``name``, and goes on with the run by ``go`` as far as answers reach.
 
     Answers that are told at once are evaluated one after the other.  After an interruption the same call goes on.
-    InputError if the run does not ask or the answer cannot be kept, and for an answer without a program, up to
-    ``REFUSALS`` times a prompt: it stays open; else as ``optimize_source``.
+    An answer that asks to see more of a repository gets that as feedback, and its prompt stays open.
+    InputError if the run does not ask or the answer cannot be kept, and for an answer that cannot be used
+    (``answers.py``), up to ``REFUSALS`` times a prompt: it stays open; else as ``optimize_source``.
     """
     run = run.resolve()
     questions = _questions(run)
-    if name in questions.open() and (why := _unreadable(run, answer)):
-        _refuse(questions, name, why)
+    wanted = _kept(run).wanted
+    if answer.strip() and name in questions.open() and wanted is not None:
+        program = wanted.program(questions.program(name))
+        if texts := texts_asked_for(answer, wanted, program):
+            return Told((texts,), len(questions.open()))
+        if why := why_unusable(answer, wanted, program):
+            _refuse(questions, name, why)
     questions.answer(name, answer)
     told = _gone_on(run, go)
     return replace(told, feedback=_feedback(run, answer))
 
 
-def _unreadable(run: Path, answer: str) -> str:
-    """Why an answer holds no program; empty if it does, or says that no further gain is seen.  Whether edits fit is
-    known only to the search, so their form alone is looked at."""
-    kept = _kept(run)
-    if kept.wanted is None or not answer.strip() or says_no_gain(answer):
-        return ""
-    wanted, form = kept.wanted, kept.request.answer
-    found = read(answer, Program(wanted.files), wanted.language, form, wanted.entry, complete=True)
-    if not isinstance(found, Unread) or has_edits(answer) or has_diff(answer) or wishes(answer):
-        return ""
-    return found.reason
-
-
 def _refuse(questions: Questions, name: str, why: str) -> None:
-    """Raises InputError for an answer without a program, while there are refusals left."""
+    """Raises InputError for an answer that cannot be used, while there are refusals left."""
     count = questions.refused(name)
     if count <= REFUSALS:
-        after = "the next one without a program counts" if count == REFUSALS else "nothing is used up"
+        after = "the next one that cannot be used counts" if count == REFUSALS else "nothing is used up"
+        then = "\n" if "\n" in why else "; "
         raise InputError(
-            f"the answer holds no program: {why}; the prompt {name} stays open, {after}: answer it again with the "
-            f"whole program in one fenced code block, or with {NO_GAIN_ANSWER}"
+            f"the answer gives no candidate: {why}{then}the prompt {name} stays open, {after}: answer it again in the "
+            f"form that it asks for, or with {NO_GAIN_ANSWER}"
         )
 
 
@@ -148,23 +158,13 @@ def _questions(run: Path) -> Questions:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The original's files, their language, and the function that a whole program defines."""
-
-    files: dict[str, str]
-    language: str
-    entry: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class _Kept:
     """The request of a run, whose relative paths begin in ``started_in``.  ``wanted``: what an answer must hold; None
     in a run of an earlier version."""
 
     started_in: Path
     request: Request
-    wanted: _Wanted | None = None
+    wanted: Wanted | None = None
 
 
 def _kept(run: Path) -> _Kept:
