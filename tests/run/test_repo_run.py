@@ -31,8 +31,19 @@ src/words/__init__.py
         if len(word) > len(best):
             best = word
 =======
-        if len(best) < len(word):
+        if is_longer(word, best):
             best = word
+>>>>>>> REPLACE
+
+src/words/__init__.py
+<<<<<<< SEARCH
+def count(text):
+=======
+def is_longer(one, other):
+    return len(other) < len(one)
+
+
+def count(text):
 >>>>>>> REPLACE
 """
 
@@ -115,13 +126,15 @@ def test_a_branch_that_cannot_be_made_is_refused_before_the_search(repository: P
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_a_useless_change_is_left_out_and_the_certificate_holds_in_a_clone(repository: Path, tmp_path: Path) -> None:
+def test_a_useless_helper_goes_with_its_call_and_the_certificate_holds_in_a_clone(
+    repository: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "run"
     done = maxcode("optimize", repository, "--policy", answering(tmp_path, ONE + USELESS), "--critic", "rules",
                    "--budget", "1", "--out", out, timeout=900)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "1 of 2 changes of the patch were left out" in done.stdout
-    assert "len(best) < len(word)" not in (out / "best.diff").read_text()
+    assert "2 of 3 changes of the patch were left out" in done.stdout
+    assert "is_longer" not in (out / "best.diff").read_text()
     repos.git(tmp_path, "clone", "-q", str(repository.parent), "clone")
     (tmp_path / "clone/problem.toml").write_text(repos.PYTHON_TOML)
     again = maxcode("verify", out / "certificate.json", "--problem", tmp_path / "clone/problem.toml", timeout=900)

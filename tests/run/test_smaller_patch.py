@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxcode.code.hunks import hunks_of, without
+from maxcode.code.linked_hunks import linked, of_files
+from maxcode.code.source import normalise
 from maxcode.core.types import Evaluation, Interval, Outcome, Problem, Program, ProgramSpec, State, StateId, Timing
 from maxcode.evaluate.harness_protocol import Loss, SearchHarness
 from maxcode.run.smaller_patch import FILE, SmallerPatch, smaller_patch
@@ -80,6 +82,43 @@ def test_two_hunks_that_need_one_another_go_together(tmp_path: Path) -> None:
     winner = patch_of({3: "declares\n", 10: "useful\n", 30: "uses\n"})
     found = smaller(table, winner, tmp_path)
     assert found.program == patch_of({10: "useful\n"})
+
+
+def test_a_useless_helper_and_its_only_call_in_another_file_go_together(tmp_path: Path) -> None:
+    helper, call = "def shortened(word):\n", "word = shortened(word)\n"
+    useful = {number: f"useful{number}\n" for number in (0, 8, 16, 24, 32, 44, 52)}
+    table = Table(list(useful.values()), (helper, call))
+    found = smaller(table, patch_of({**useful, 4: helper, 48: call}), tmp_path)
+    assert found.program == patch_of(useful)
+    assert table.asked <= 20, "one for each hunk, one for the group, two for the files, the pairs, the whole"
+
+
+def test_a_helper_is_tried_again_once_its_call_is_gone(tmp_path: Path) -> None:
+    class Needed(Table):
+        async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss:
+            text = "".join(less.files.values())
+            if "= shortened(word)" in text and "def shortened" not in text:
+                return Loss("needed", "NameError: name 'shortened' is not defined")
+            return await super().loss(problem, whole, less)
+
+    useful = {20: "useful\n"}
+    table = Needed(["useful\n"])
+    winner = patch_of({**useful, 4: "def shortened(word):\n", 30: "word = shortened(word)\n"})
+    assert smaller(table, winner, tmp_path).program == patch_of(useful)
+
+
+def test_hunks_are_linked_by_the_names_that_the_patch_adds() -> None:
+    before = {"a.py": "word = 1\n\n\n\n\n\nlast = 1\n", "b.py": "other = 2\n"}
+    after = {
+        "a.py": "word = 1  # quicker\n\n\nfresh = word\n\n\nlast = fresh\n",
+        "b.py": "other = fresh  # quicker\n",
+        "c.py": "word = 3\n",
+    }
+    every = hunks_of(before, after)
+    found = linked(before, after, every, lambda path, text: normalise("python", text))
+    named = [{str(hunk) for hunk in group} for group in found]
+    assert named == [{"a.py:4", "a.py:7", "b.py:1"}]
+    assert [{str(hunk) for hunk in group} for group in of_files(every)] == [{"a.py:1", "a.py:4", "a.py:7"}]
 
 
 def test_a_patch_of_one_change_is_not_touched(tmp_path: Path) -> None:

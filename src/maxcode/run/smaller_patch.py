@@ -1,8 +1,9 @@
-"""The smallest patch with the whole gain: every hunk is taken out in turn and raced; what does not pay is dropped.
+"""The smallest patch with the whole gain: its hunks are taken out in turn and raced; what does not pay is dropped.
 
-Groups of near hunks are tried first, then single ones, then pairs of those that are needed one by one, such as a
-declaration and its use.  Each result is written to ``smaller.jsonl`` the moment it is known, so that a run that was
-killed races nothing twice.
+Groups of near hunks are tried first, then single ones, then those that belong together: the hunks that share a name
+which the patch adds, such as a function and its calls; those of a file; at last a few pairs.  What names the same as
+something that was dropped is tried again, because it may have been needed only for that.  Each result is written to
+``smaller.jsonl`` the moment it is known, so that a run that was killed races nothing twice.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import msgspec
 
 from maxcode.code.hunks import Hunk, groups_of, hunks_of, without
 from maxcode.code.languages import LANGUAGES
+from maxcode.code.linked_hunks import Group, linked, of_files
 from maxcode.code.source import normalise
 from maxcode.core.files import write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
@@ -25,6 +27,7 @@ from maxcode.run.given_candidate import digest_of
 
 FILE = "smaller.jsonl"
 _PAIRS_AT_MOST = 10  # of needed hunks, tried together
+_LINKED_AT_MOST = 12  # groups of hunks that share a name
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
@@ -72,17 +75,7 @@ class _Search:
     async def smaller(self, winner: Program) -> SmallerPatch:
         base = self.problem.program.files
         every = hunks_of(base, winner.files)
-        dropped: set[Hunk] = set()
-        for number, part in enumerate(self._parts(every)):
-            if part & dropped:
-                continue
-            self.say(f"smaller patch: without {', '.join(map(str, sorted(part, key=str)))} (step {number + 1})")
-            whole = Program(without(base, winner.files, dropped))
-            less = Program(without(base, winner.files, dropped | part))
-            if less.files == base or whole.files == less.files or self._explains(part, every, whole, less):
-                continue
-            if (await self._loss(whole, less)).is_free:
-                dropped |= part
+        dropped = await self._dropped(winner, every)
         if not dropped:
             return SmallerPatch(winner, kept=len(every))
         program = Program(without(base, winner.files, dropped))
@@ -93,21 +86,54 @@ class _Search:
             return SmallerPatch(winner, kept=len(every))
         return SmallerPatch(program, found, tuple(map(str, sorted(dropped, key=str))), len(every) - len(dropped))
 
-    def _explains(self, part: set[Hunk], every: tuple[Hunk, ...], whole: Program, less: Program) -> bool:
+    async def _dropped(self, winner: Program, every: tuple[Hunk, ...]) -> Group:
+        """The hunks that do not pay."""
+        base, dropped, step = self.problem.program.files, Group(), 0
+        links = linked(base, winner.files, every, self._code)[:_LINKED_AT_MOST]
+        waiting = list(self._parts(every, links))
+        tried: set[tuple[Group, Group]] = set()  # what was taken out, beside which hunks of the same names
+        while waiting:
+            part = waiting.pop(0) - dropped
+            context = part, dropped & _neighbours(part, links)
+            if not part or context in tried or len(part | dropped) == len(every):
+                continue
+            tried.add(context)
+            step += 1
+            self.say(f"smaller patch: without {', '.join(map(str, sorted(part, key=str)))} (step {step})")
+            if await self._is_free(winner, every, dropped, part):
+                dropped |= part
+                waiting += [Group({hunk}) for hunk in every if hunk in _neighbours(part, links)]
+        return dropped
+
+    async def _is_free(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> bool:
+        base = self.problem.program.files
+        whole, less = (Program(without(base, winner.files, gone)) for gone in (dropped, dropped | part))
+        if less.files == base or whole.files == less.files or self._explains(part, every, whole, less):
+            return False
+        return (await self._loss(whole, less)).is_free
+
+    def _explains(self, part: Group, every: tuple[Hunk, ...], whole: Program, less: Program) -> bool:
         """Whether it is a comment beside another change, which it may explain."""
         alone = any(set(group) == part for group in groups_of(every))
         return not alone and _is_same(self.problem, whole, less)
 
-    def _parts(self, every: tuple[Hunk, ...]) -> Iterator[set[Hunk]]:
+    def _code(self, path: str, text: str) -> str:
+        """A text without comments, if it is of the problem's language."""
+        language = self.problem.language
+        return normalise(language, text) if path.endswith(LANGUAGES[language].suffixes) else text
+
+    def _parts(self, every: tuple[Hunk, ...], links: list[Group]) -> Iterator[Group]:
         """What is tried, in order."""
         if len(every) < 2:
             return
         groups = groups_of(every)
         if len(groups) > 1:
-            yield from (set(group) for group in groups)
-        yield from ({hunk} for group in groups for hunk in group if len(group) > 1)
-        pairs = [set(pair) for pair in combinations(every, 2) if pair[0].path == pair[1].path or len(every) <= 4]
-        yield from (pair for pair in pairs[:_PAIRS_AT_MOST] if len(pair) < len(every))
+            yield from map(Group, groups)
+        yield from (Group({hunk}) for group in groups for hunk in group if len(group) > 1)
+        yield from links
+        yield from of_files(every)
+        pairs = [Group(pair) for pair in combinations(every, 2) if pair[0].path == pair[1].path or len(every) <= 4]
+        yield from pairs[:_PAIRS_AT_MOST]
 
     async def _loss(self, whole: Program, less: Program) -> Loss:
         key = digest_of(whole), digest_of(less)
@@ -174,3 +200,8 @@ def _is_same(problem: Problem, one: Program, other: Program) -> bool:
         normalise(problem.language, one.files[path]) == normalise(problem.language, other.files[path])
         for path in differing
     )
+
+
+def _neighbours(part: Group, links: list[Group]) -> Group:
+    """The other hunks that share an added name with one of these."""
+    return Group().union(*(group for group in links if group & part)) - part
