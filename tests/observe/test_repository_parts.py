@@ -10,14 +10,29 @@ import pytest
 
 from maxcode.code.definitions import definitions, function_named
 from maxcode.core.history import Reached
-from maxcode.core.types import HotFunction, Observation, Problem, Program, ProgramSpec, RepoSpec, Section, State
+from maxcode.core.types import (
+    Evaluation,
+    Facts,
+    HotFunction,
+    Machine,
+    Observation,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    RepoSpec,
+    Section,
+    State,
+)
+from maxcode.evaluate.repo.benchmark_source import sources_named
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.llm.completion.shown import shown, wishes
 from maxcode.observe import compose, hot_functions, program, statement
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.rewriter import Rewriter, units_of
 from maxcode.sandbox.sandbox import Sandbox
-from maxcode.testing import ScriptedModel
+from maxcode.search.methods import method, scene
+from maxcode.testing import Scripted, ScriptedModel
 from tests.support import repositories as repos
 from tests.support.rules import SHORT
 
@@ -40,6 +55,9 @@ HOT = (
     HotFunction("src/dot.c", "dot", 8, 0.75, ("twice", "main"), ("tests/test_dot.c",)),
     HotFunction("app/count.cpp", "count", 3, 0.2),
 )
+
+MACHINE = Machine("node", "Example CPU", 2, "Linux 6.1", {}, sandbox="tier 1")
+RIGHT = Evaluation(Outcome.CORRECT)
 
 
 def problem(files: dict[str, str]) -> Problem:
@@ -76,6 +94,42 @@ def test_of_a_large_repository_the_hot_functions_their_types_and_callers_are_sho
     given = problem(LARGE)
     child = sections(replace(given, program=changed))
     assert "double s = 0.0;" in child["Profile"]
+
+
+def test_every_method_of_ours_shows_the_profile_and_the_benchmark_of_a_repository() -> None:
+    given = problem(SMALL)
+    facts = Facts(hot=HOT, benchmark=(("bench/run.py", "print('# sum')\n"),))
+    observation = {
+        name: "\n\n".join(
+            f"{one.title}\n{one.text}"
+            for one in method(name, Scripted(), 8, scene(MACHINE, given, RIGHT, facts=facts)).observe(
+                State(given), Reached(State(given))
+            )
+        )
+        for name in ("best-of-n", "tree+maxcode")
+    }
+    ours = observation["best-of-n"]
+    assert "75.0% src/dot.c:8 dot" in ours and "75.0% src/dot.c:8 dot" in observation["tree+maxcode"]
+    assert "what the benchmark runs, bench/run.py:\n```\nprint('# sum')\n```" in ours
+    assert "its benchmark must print the results that it prints in base" in ours
+    assert "checker" not in ours and "original program" not in ours and "1024 MB" not in ours
+    without = scene(MACHINE, given, RIGHT, frozenset({"profile"}), facts=facts)
+    titles = [
+        one.title for one in method("refine", Scripted(), 8, without).observe(State(given), Reached(State(given)))
+    ]
+    assert "Profile" not in titles
+
+
+def test_the_source_of_the_benchmark_is_what_its_command_names() -> None:
+    paths = ("bench/run.py", "bench/json.c", "tests/json.c", "bench/speed.c", "src/a.c", "README.md")
+    for command, wanted in (
+        ("python3 bench/run.py {seed}", ["bench/run.py"]),
+        ("cd . && ./build/bench/speed --fast", ["bench/speed.c"]),
+        ("./json", []),
+        ("go test -bench=. ./src", []),
+        ("sh -c 'python3 ./bench/run.py", ["bench/run.py"]),
+    ):
+        assert sources_named(command, paths) == wanted, command
 
 
 def test_functions_and_types_are_found_in_each_language() -> None:
@@ -148,3 +202,5 @@ def test_admission_finds_the_hot_functions_and_the_tests_that_name_them(sandbox:
     top = base.admitted.facts.hot[0]
     assert (top.file, top.name, top.tests) == ("src/words/__init__.py", "count", ("tests/test_words.py",))
     assert top.share > 0.3
+    (path, text), *others = base.admitted.facts.benchmark
+    assert (path, text, others) == ("bench/run.py", repos.PYTHON_FILES["bench/run.py"], [])

@@ -29,7 +29,7 @@ PARTS: dict[str, str] = {
     "best": "Best: the fastest program of the path, whose speed-up is the paper's u",
     "run_best": "Best of the run: the best confirmed program of all paths, if it is faster than the best of this path",
     "program": "Program: the program at this state",
-    "profile": "Profile: the time of the program, line by line",
+    "profile": "Profile: the time of the program by line; of a repository, that of base by function, and its benchmark",
     "feedback": "Feedback: the paper's four-part feedback of the last step",
     "failing_test": "Test: the input of the first seen test that fails",
     "slowest_test": "Test: the input of the seen test that takes longest",

@@ -27,6 +27,7 @@ from maxcode.observe.repository import shown_original, shown_program
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
 CHECKER = "checker: "  # begins the line on how an output is judged
+_BASE = "the files that may be changed, as in base:"
 _PROGRAM = "Make this program faster. It must give the same output for every input."
 _MODULE = "Write a faster ModelNew for the class Model of the file below."
 
@@ -37,7 +38,7 @@ def statement() -> Part:
 
     def part(state: State, reached: Reached) -> Section | None:
         problem = state.problem
-        lines = [*_statement_lines(problem), ORIGINAL, shown_original(problem)]
+        lines = [*_statement_lines(problem), _BASE if problem.traits.is_patch else ORIGINAL, shown_original(problem)]
         return Section("Problem", "\n".join(lines))
 
     return part
@@ -94,6 +95,8 @@ def task(instruct: Callable[[State, Reached], str]) -> Part:
 
 def _limits(problem: Problem) -> str:
     limits = problem.spec.limits
+    if problem.traits.is_patch:
+        return "a run of the benchmark may take ten times as long as in base, and 10 s more"
     beside = _MEMORY_BESIDE.get(problem.kind, "")
     return f"one run may use {limits.memory_mb} MB of memory{beside} and {limits.run_s:g} s of CPU time"
 

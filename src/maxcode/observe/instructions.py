@@ -18,6 +18,9 @@ _BY_OUTCOME = {
     Outcome.UNBUILT: "task_build",
 }
 
+_RIGHT = "For every input its output must pass the checker."
+_RIGHT_PATCH = "The repository's tests must pass, and its benchmark must print the results that it prints in base."
+
 
 def improve(state: State, reached: Reached) -> str:
     """MaxCode's branching without its best program: if the build failed, repair the build; if the result is wrong,
@@ -50,6 +53,11 @@ def unless_at_floor(instruct: Instruct, facts: Facts) -> Instruct:
 
 def _told(state: State, correct: str, guide: str) -> str:
     if state.step is None:
-        return template("task_first").substitute()
+        return template("task_first").substitute(right=_right(state))
     name = correct if state.outcome is Outcome.CORRECT else _BY_OUTCOME.get(state.outcome, "task_logic")
-    return template(name).substitute(outcome=state.outcome.value, guide=guide)
+    return template(name).substitute(outcome=state.outcome.value, guide=guide, right=_right(state))
+
+
+def _right(state: State) -> str:
+    """What a correct program is, in words."""
+    return _RIGHT_PATCH if state.problem.traits.is_patch else _RIGHT

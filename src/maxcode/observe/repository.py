@@ -42,16 +42,21 @@ def shown_program(problem: Problem, program: Program) -> str:
     return "what it changes in the original:\n" + changed(problem.program, program, _DIFF_SHOWN)
 
 
-def hot_functions(hot: Sequence[HotFunction]) -> Part:
+def hot_functions(hot: Sequence[HotFunction], benchmark: Sequence[tuple[str, str]] = ()) -> Part:
     """ "Profile": where the benchmark of base spends its time, with the texts of these functions in the program of this
-    state, their callers, their types and the tests that name them.  Of a small repository the texts are left out."""
+    state, their callers, their types and the tests that name them.  Of a small repository the texts are left out.
+
+    ``benchmark``: (path, text) of the files that its command names; they are shown too.
+    """
+    lines = ["share of the benchmark's time by function, in base:", *map(_line, hot)] if hot else []
+    sources = [f"what the benchmark runs, {path}:\n{fenced(text)}" for path, text in benchmark]
 
     def part(state: State, reached: Reached) -> Section | None:
-        if not hot:
+        if not lines and not sources:
             return None
-        told = "\n".join(["share of the benchmark's time by function, in base:", *map(_line, hot)])
+        told = [harmless("\n".join(lines))] if lines else []
         texts = list(_texts(hot, state.program, state.problem)) if is_large(state.problem) else []
-        return Section("Profile", "\n\n".join([harmless(told), *texts]))
+        return Section("Profile", "\n\n".join([*told, *texts, *sources]))
 
     return part
 

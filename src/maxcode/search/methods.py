@@ -323,7 +323,7 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     the record.  InputError with the nearest spelling for an unknown name, and if the method needs a value model and the
     scene has none.
     """
-    made = recipe(name, scene.without)
+    made = _with_profile(recipe(name, scene.without), scene)
     asked = critic if made.shows("critiques") else _RULES
     if isinstance(asked, LlmCritic):
         asked = replace(asked, machine=scene.machine, facts=scene.facts)
@@ -342,6 +342,17 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
         gamma=scene.gamma,
         critiques="expanded" if scene.pays_critic and scene.guide is None and not made.is_paper else "all",
     )
+
+
+def _with_profile(made: Recipe, scene: Scene) -> Recipe:
+    """The recipe; on a repository one of ours shows the profile too, because the files are many."""
+    if made.is_paper or "profile" in scene.without or not _is_of_repository(scene.facts):
+        return made
+    return replace(made, parts=tuple(part for part in PARTS if part in (*made.parts, "profile")))
+
+
+def _is_of_repository(facts: Facts) -> bool:
+    return bool(facts.hot or facts.benchmark)
 
 
 def observing(made: Recipe, scene: Scene) -> Observe:
@@ -374,7 +385,9 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "machine": lambda: machine(scene.machine, scene.facts.native_flags),
         "measured": lambda: measured(scene.facts, scene.test),
         "profile": lambda: (
-            hot_functions(scene.facts.hot) if scene.facts.hot else profile(None if made.is_paper else scene.baseline)
+            hot_functions(scene.facts.hot, scene.facts.benchmark)
+            if _is_of_repository(scene.facts)
+            else profile(None if made.is_paper else scene.baseline)
         ),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),

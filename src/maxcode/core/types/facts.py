@@ -60,7 +60,8 @@ class Facts:
     ``threads``: the number of threads that a candidate may use; 0 if the kind says nothing of it.
     ``native_flags``: the flags of native code that a module compiles; ``libraries``: the versions of what it runs with.
     ``moved``: the bytes that a call of a module takes and gives.
-    ``hot``: where the benchmark of a repository spends its time, the costliest first.
+    ``hot``: where the benchmark of a repository spends its time, the costliest first; ``benchmark``: (path, text) of
+    the files of the repository that its command names.
     """
 
     timed: tuple[TimedInput, ...] = ()
@@ -73,6 +74,7 @@ class Facts:
     threads: int = 0
     native_flags: str = ""
     hot: tuple[HotFunction, ...] = ()
+    benchmark: tuple[tuple[str, str], ...] = ()
     near_gbs: float = 0.0
     far_gbs: float = 0.0
     raced: int = 0

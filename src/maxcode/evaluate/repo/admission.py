@@ -22,6 +22,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
 from maxcode.evaluate.repo.allowed import why_protected
 from maxcode.evaluate.repo.base_tree import base_tree
+from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
 from maxcode.evaluate.repo.commands import COMMAND_S, Place, now, said
 from maxcode.evaluate.repo.git import Tracked, contents, tracked
@@ -121,7 +122,8 @@ async def admitted(sandbox: Sandbox, problem: Problem, keeps: bool = True) -> Ba
     given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(runs, spec.same_output), "generated", seconds)
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
     hot = await _hot(place, side, files, seconds)
-    facts = Facts(timed=(TimedInput(seconds),), hot=hot)
+    benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
+    facts = Facts(timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark)
     texts = await anyio.to_thread.run_sync(_protected, problem, files)
     facts = replace(facts, hot=tuple(_tested_by(one, texts) for one in facts.hot))
     found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=_notes(counts, problem), facts=facts)
