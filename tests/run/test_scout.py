@@ -105,6 +105,31 @@ def test_a_python_repository_is_profiled_by_function_and_the_table_loads(tmp_pat
 
 
 @pytest.mark.sandbox
+def test_tests_without_their_module_are_run_in_another_way_or_get_a_set_up(tmp_path: Path) -> None:
+    test = """# also run by pytest
+import unittest
+
+from shapes.area import total
+
+
+class TestTotal(unittest.TestCase):
+    def test_total(self):
+        self.assertEqual(total([1.0, -2.0]), 3.0)
+"""
+    files = {**PYTHON_FILES, "tests/test_area.py": test, "conftest.py": "import module_of_nobody\n"}
+    folder = committed(tmp_path / "shapes", files)
+    found = scouted(folder)
+    assert found["tests"] == "python3 -m unittest discover -s tests"
+    assert found["notes"][0].endswith(": the tests run by unittest") and found["setup"] == ""
+    given = scouted(folder, "--overwrite", "--tests", "python3 -m module_of_nobody -q")
+    assert given["setup"] == "/usr/bin/python3 -m venv .venv && .venv/bin/pip install -q module_of_nobody"
+    assert given["tests"] == ".venv/bin/python -m module_of_nobody -q"
+    assert "python3 in the sandbox has no module_of_nobody" in given["notes"][0]
+    assert "--run-setup runs it now" in given["notes"][0]
+    assert given["places"] and load(folder).problem.spec.repo_spec.setup == given["setup"]
+
+
+@pytest.mark.sandbox
 def test_a_c_program_is_sampled_and_a_command_of_several_programs_is_counted(tmp_path: Path) -> None:
     folder = committed(tmp_path / "dots", C_FILES)
     sampled = scouted(folder)
@@ -169,14 +194,14 @@ def test_each_ecosystem_is_read_by_its_conventions() -> None:
         "Cargo.toml": '[package]\nname = "x"\n[dev-dependencies]\ncriterion = "0.5"\n', "src/lib.rs": "",
         "benches/speed.rs": "",
     })  # fmt: skip
-    assert (cargo.benchmark, cargo.read) == ("cargo bench --offline --bench speed", "criterion:target/criterion")
+    assert cargo.benchmark == "cargo bench --offline --bench speed"
     assert (cargo.setup, cargo.edit) == ("cargo fetch", ("src/**/*.rs",))
     go = told({"go.mod": "module x\n", "a.go": "", "in/b_test.go": "func BenchmarkB(b *testing.B) {\n"})
-    assert (go.benchmark, go.read) == ("go test -run=NONE -bench=. -benchtime=20x ./in", "go")
+    assert go.benchmark == "go test -run=NONE -bench=. -benchtime=20x ./in"
     plugin = told(
         {"pyproject.toml": "", "x/a.py": "", "tests/test_bench.py": "import pytest\ndef test_a(benchmark): ..."}
     )
-    assert plugin.read == "pytest:bench.json"
+    assert plugin.benchmark == "python3 -m pytest -q tests/test_bench.py --benchmark-only"
     assert plugin.env == {"PYTHONPATH": "{repo}"}
     npm = told({"package.json": '{"scripts": {"bench": "tsx x.ts"}, "devDependencies": {"tsx": "1"}}', "src/a.js": ""})
     assert (npm.benchmark, npm.setup) == ("npm run --silent bench", "npm ci")
@@ -184,12 +209,14 @@ def test_each_ecosystem_is_read_by_its_conventions() -> None:
 
 def test_what_cannot_be_scouted_is_refused_with_the_cure(tmp_path: Path) -> None:
     plain = committed(tmp_path / "plain", {"notes.txt": "nothing\n"})
-    no_benchmark = committed(tmp_path / "without", {"Makefile": "all:\n\tcc a.c\n", "a.c": "int main(void) {}\n"})
+    no_benchmark = committed(tmp_path / "without", {
+        "Makefile": "all:\n\tcc a.c\n", "a.c": "int main(void) {}\n", "tools/bench_a.c": "int main(void) {}\n",
+    })  # fmt: skip
     needs_setup = committed(tmp_path / "needs", {
         "package.json": '{"scripts": {"bench": "node b.js"}, "dependencies": {"x": "1"}}', "src/a.js": "", "b.js": "",
     })  # fmt: skip
     (tmp_path / "bare").mkdir()
-    for folder, words in ((plain, "has none of CMakeLists.txt"), (no_benchmark, "give one with --benchmark CMD"),
+    for folder, words in ((plain, "has none of CMakeLists.txt"), (no_benchmark, "tools/bench_a.c may be one"),
                           (tmp_path / "bare", "git init")):  # fmt: skip
         done = maxcode("scout", folder)
         assert (done.returncode, done.stdout) == (2, ""), done.stderr

@@ -9,7 +9,7 @@ language = "c++"                   # of the files to edit; their suffix tells it
 setup = "pip download ..."         # run once, as you and with the network
 show = ["~/.cargo"]                # further folders that the commands see, read-only
 env = { PATH = "{repo}/.venv/bin:/usr/bin:/bin" }
-goal = "cpu" | "wall", same_output = true, read = "pytest:out.json", statement = "what matters", id = "name"
+goal = "cpu" | "wall", same_output = true, statement = "what matters", id = "name"
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ class RepoDescription:
     show: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     goal: Literal["cpu", "wall"] = "cpu"
-    read: str = ""
     same_output: bool = False
     language: str = ""
     statement: str = ""
@@ -77,7 +76,7 @@ def repository(table: Mapping[str, Any], folder: Path, where: str) -> FoundRepos
     commit = commit_of(top, found.base)
     spec = RepoSpec(
         folder=str(top), commit=commit, edit=found.edit, setup=found.setup, build=found.build, tests=found.tests,
-        benchmark=found.benchmark, show=found.show, read=found.read, same_output=found.same_output,
+        benchmark=found.benchmark, show=found.show, same_output=found.same_output,
     )  # fmt: skip
     files = tracked(top, commit)
     program = _program(top, files, spec, where)

@@ -208,7 +208,6 @@ class RepoSpec:
     All are for the shell and start in the top folder of the repository's files.  ``{seed}`` in the benchmark is another
     number in every pair.
     ``show``: further folders of this machine that the commands see, read-only, at their own paths.
-    ``read``: FORMAT or FORMAT:PATH of the benchmark's own numbers, for diagnosis.
     ``same_output``: every run of the benchmark prints the same bytes.
     """
 
@@ -220,7 +219,6 @@ class RepoSpec:
     build: str = ""
     tests: str = ""
     show: tuple[str, ...] = ()
-    read: str = ""
     same_output: bool = False
 
     @property

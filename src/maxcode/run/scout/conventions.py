@@ -30,24 +30,37 @@ _RULE = re.compile(r"^(?P<name>[\w./-]+)\s*:(?!=)\s*(?P<needs>[^=\n]*)\n(?P<reci
 _GO_BENCH = re.compile(r"^func (Benchmark\w*)\(", re.MULTILINE)
 _C_LIKE = {".c": "c", ".h": "", ".hpp": "", ".hh": "", **dict.fromkeys((".cpp", ".cc", ".cxx", ".C"), "cpp")}
 _MOST_PATTERNS = 6
+_RUNNABLE = frozenset({*_C_LIKE, ".sh", ".js", ".mjs", *(end for row in LANGUAGES.values() for end in row.suffixes)})
+LOOKED_FOR = {
+    "cmake": "an executable in CMakeLists.txt whose name has bench, perf or speed",
+    "cargo": "a [[bench]] of Cargo.toml, a file of benches/, or a program of src/bin called so",
+    "go": "a function Benchmark... in a _test.go file",
+    "python": "a script whose name has bench, perf or speed, or tests that use pytest-benchmark",
+    "npm": "a script called bench or perf in package.json, or a .js file called so",
+    "make": "a rule of the Makefile called bench, benchmark or perf, or a program called so",
+}
+"""Per ecosystem: what is taken for a benchmark."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Conventions:
     """The commands of a repository, as keys of ``problem.toml``; ``ecosystem`` names who builds it; ``notes``: what the
-    user should know."""
+    user should know; ``by_unittest``: the same tests by unittest, where they can be run so; ``looked_at``: files that
+    look like a benchmark."""
 
     ecosystem: str
     build: str = ""
     tests: str = ""
     benchmark: str = ""
     setup: str = ""
-    read: str = ""
     language: str = ""
     edit: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
+    by_unittest: str = ""
+    looked_at: tuple[str, ...] = ()
 
 
 @final
@@ -73,8 +86,14 @@ def conventions(texts: Texts) -> Conventions | None:
             found = reader(texts)
             suffixes = _SUFFIXES.get(found.ecosystem, tuple(_C_LIKE))
             language, edit = _sources(texts, suffixes)
-            return replace(found, language=language, edit=edit)
+            return replace(found, language=language, edit=edit, looked_at=_like_benchmarks(texts))
     return None
+
+
+def _like_benchmarks(texts: Texts) -> tuple[str, ...]:
+    """The sources and scripts that are called as benchmarks are."""
+    found = (one for one in texts.paths if _BENCH.search(one) and PurePosixPath(one).suffix in _RUNNABLE)
+    return tuple(sorted(found, key=lambda one: one.count("/")))
 
 
 def _cmake(texts: Texts) -> Conventions:
@@ -114,13 +133,12 @@ def _cargo(texts: Texts) -> Conventions:
     programs = [PurePosixPath(one).stem for one in texts.paths if re.fullmatch(r"src/bin/[^/]+\.rs", one)]
     program = next((one for one in programs if _BENCH.search(one)), "")
     benchmark = f"cargo bench --offline --bench {benches[0]}" if benches else ""
-    read = "criterion:target/criterion" if benches and "criterion" in needs else ""
     if program:
-        benchmark, read = f"./target/release/{program}", ""
+        benchmark = f"./target/release/{program}"
     setup = "cargo fetch" if needs else ""
     env = {"CARGO_PROFILE_RELEASE_DEBUG": "1", "CARGO_PROFILE_BENCH_DEBUG": "1"}
     return Conventions(
-        "cargo", "cargo build --release --offline", "cargo test --release --offline", benchmark, setup, read, env=env
+        "cargo", "cargo build --release --offline", "cargo test --release --offline", benchmark, setup, env=env
     )
 
 
@@ -131,7 +149,7 @@ def _go(texts: Texts) -> Conventions:
     package = "." if folder == "." else f"./{folder}"
     benchmark = f"go test -run=NONE -bench=. -benchtime=20x {package}" if found else ""
     setup = "go mod download" if re.search(r"^\s*require\b", texts.read("go.mod"), re.MULTILINE) else ""
-    return Conventions("go", "go build ./...", "go test ./...", benchmark, setup, "go" if found else "")
+    return Conventions("go", "go build ./...", "go test ./...", benchmark, setup)
 
 
 def _python(texts: Texts) -> Conventions:
@@ -140,16 +158,15 @@ def _python(texts: Texts) -> Conventions:
     by_plugin = [one for one in texts.paths if one.endswith(".py") and _BENCH.search(one)
                  and re.search(r"def test_\w+\([^)]*\bbenchmark\b", texts.read(one))]  # fmt: skip
     script = next((one for one in scripts if "__main__" in texts.read(one) or one not in by_plugin), "")
-    benchmark, read = (f"python3 {script}", "") if script else ("", "")
+    benchmark = f"python3 {script}" if script else ""
     if not script and by_plugin:
-        benchmark = f"python3 -m pytest -q {by_plugin[0]} --benchmark-only --benchmark-json=bench.json"
-        read = "pytest:bench.json"
+        benchmark = f"python3 -m pytest -q {by_plugin[0]} --benchmark-only"
     text = " ".join(texts.read(one) for one in tests[:20])
     folder = str(PurePosixPath(tests[0]).parent) if tests else ""
-    by_unittest = "unittest" in text and "pytest" not in text
-    runner = f"python3 -m unittest discover -s {folder}" if by_unittest else "python3 -m pytest -q"
+    by_unittest = f"python3 -m unittest discover -s {folder}" if "unittest" in text else ""
+    runner = by_unittest if by_unittest and "pytest" not in text else "python3 -m pytest -q"
     env = {"PYTHONPATH": "{repo}/src" if any(one.startswith("src/") for one in texts.paths) else "{repo}"}
-    return Conventions("python", "", runner if tests else "", benchmark, "", read, env=env)
+    return Conventions("python", "", runner if tests else "", benchmark, env=env, by_unittest=by_unittest)
 
 
 def _npm(texts: Texts) -> Conventions:
@@ -218,10 +235,12 @@ def lines_of(found: Conventions, repo: str) -> Iterator[str]:
     """The lines of ``problem.toml``, at most 15."""
     yield 'kind = "repo"'
     yield f"repo = {quoted(repo)}"
-    for key in ("language", "setup", "build", "tests", "benchmark", "read"):
+    for key in ("language", "setup", "build", "tests", "benchmark"):
         if value := getattr(found, key):
             yield f"{key} = {quoted(value)}"
     yield f"edit = [{', '.join(map(quoted, found.edit))}]"
+    if found.show:
+        yield f"show = [{', '.join(map(quoted, found.show))}]"
     if found.env:
         yield f"env = {{ {', '.join(f'{name} = {quoted(value)}' for name, value in found.env.items())} }}"
 

@@ -9,22 +9,20 @@ from functools import cache
 from pathlib import Path
 from typing import final
 
-import anyio.to_thread
-
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.admission import SEED
 from maxcode.evaluate.repo.allowed import is_matched
-from maxcode.evaluate.repo.base_tree import base_tree
-from maxcode.evaluate.repo.commands import COMMAND_S, Place, said
 from maxcode.evaluate.repo.git import commit_of, contents, top_of, tracked
-from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
-from maxcode.problems.repository import repository
-from maxcode.run.scout.conventions import NAMES, Conventions, Texts, conventions, lines_of
+from maxcode.run.scout.conventions import LOOKED_FOR, NAMES, Conventions, Texts, conventions, lines_of
+from maxcode.run.scout.ground import Ground
+from maxcode.run.scout.tests_tried import with_working_tests
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.sandbox.sandbox import Sandbox
 
 _TEXT_AT_MOST = 400_000
+_UNTOLD = ("notes", "by_unittest", "looked_at")  # of what was found, in the JSON
+_NAMED = 5  # files that look like a benchmark, in a message
 
 
 @final
@@ -58,7 +56,7 @@ class Scouted:
     def as_json(self) -> str:
         """All of it for programs."""
         places = [{**asdict(one), "bound": round(one.bound, 3)} for one in self.profile.functions]
-        found = {key: value for key, value in asdict(self.found).items() if key != "notes"}
+        found = {key: value for key, value in asdict(self.found).items() if key not in _UNTOLD}
         told = {"repository": str(self.top), **found, "notes": self.found.notes, "profiler": self.profile.how,
                 "elsewhere": self.profile.elsewhere, "no_profile": self.profile.why_not, "places": places,
                 "problem_toml": self.toml()}  # fmt: skip
@@ -73,6 +71,8 @@ class Scouted:
         for key in ("setup", "build", "tests", "benchmark"):
             yield f"{key:<10}  {getattr(found, key) or 'none found'}"
         yield f"edit        {', '.join(found.edit)}"
+        if found.show:
+            yield f"show        {', '.join(found.show)}"
         yield from (f"note        {note}" for note in found.notes)
         if self.profile.why_not:
             yield f"profile     none: {self.profile.why_not}"
@@ -92,7 +92,8 @@ async def scout(request: ScoutRequest, say: Callable[[str], None]) -> Scouted:
     if found.setup and not request.runs_setup:
         why = f"setup {found.setup!r} was not run; --run-setup runs it now, as you and with the network"
         return Scouted(top, found, RepoProfile(why_not=why))
-    return Scouted(top, found, await _profile(top, found, say))
+    ground = Ground(await Sandbox.open(), top, say)
+    return Scouted(top, *await _tried(ground, found, request.runs_setup))
 
 
 def _found(top: Path, commit: str) -> Conventions:
@@ -115,14 +116,14 @@ def _found(top: Path, commit: str) -> Conventions:
 def _completed(found: Conventions, request: ScoutRequest) -> Conventions:
     given = {key: getattr(request, key) for key in ("build", "tests", "benchmark", "setup")}
     found = replace(found, **{key: value for key, value in given.items() if value is not None})
-    if request.benchmark is not None:
-        found = replace(found, read="")
+    if request.tests is not None:
+        found = replace(found, by_unittest="")
     if request.edit:
         found = replace(found, edit=request.edit)
     if not found.benchmark:
         raise InputError(
-            f"no benchmark was found by the conventions of {found.ecosystem}; give one with --benchmark CMD: a command "
-            "that takes 0.1 to 10 s and prints its result"
+            f"no benchmark was found by the conventions of {found.ecosystem} ({LOOKED_FOR[found.ecosystem]}); "
+            f"{_looked_at(found)}give one with --benchmark CMD: a command that takes 0.1 to 10 s and prints its result"
         )
     if not found.edit:
         raise InputError(f"no source of {found.ecosystem} was found outside tests; give --edit PATTERN")
@@ -130,21 +131,24 @@ def _completed(found: Conventions, request: ScoutRequest) -> Conventions:
     return replace(found, notes=(*found.notes, *notes))
 
 
-async def _profile(top: Path, found: Conventions, say: Callable[[str], None]) -> RepoProfile:
-    table = {"kind": "repo", "edit": list(found.edit), "benchmark": found.benchmark, "build": found.build,
-             "setup": found.setup, "env": dict(found.env), "language": found.language}  # fmt: skip
-    problem = repository(table, top, "what was found").problem
-    place = Place(await Sandbox.open(), problem)
-    say("exporting the revision" + (" and running the set-up" if found.setup else ""))
-    side = Layers(await anyio.to_thread.run_sync(base_tree, problem))
+def _looked_at(found: Conventions) -> str:
+    """The files that may be benchmarks, in words; empty if there are none."""
+    if not found.looked_at:
+        return ""
+    more = len(found.looked_at) - _NAMED
+    named = ", ".join(found.looked_at[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{named} may be one, but nothing says how to start it: "
+
+
+async def _tried(ground: Ground, found: Conventions, runs_setup: bool) -> tuple[Conventions, RepoProfile]:
+    """What was found, with tests that work in the sandbox, and the profile of its benchmark."""
+    try:
+        side = await ground.side(found)
+    except InputError as error:
+        return found, RepoProfile(why_not=str(error))
+    tried = await with_working_tests(ground, found, side, runs_setup) if found.tests else found
+    place = ground.place(found)
+    ground.say("profiling the benchmark")
     async with build_lane():
-        if found.build:
-            say("building")
-            ran, packed = await place.built(side, COMMAND_S)
-            if not ran.ok:
-                return RepoProfile(why_not=f"build {found.build!r} fails in the sandbox: {said(ran)}")
-            side = Layers(Blob.of(packed))
-        say("profiling the benchmark")
-        return await profiled(
-            place, side, found.benchmark.replace(SEED, "1"), tracked(top, problem.spec.repo_spec.commit)
-        )
+        files = tracked(ground.top, place.problem.spec.repo_spec.commit)
+        return tried, await profiled(place, side, found.benchmark.replace(SEED, "1"), files)
