@@ -527,7 +527,9 @@ def test_other_branches_are_told_in_one_line_each_the_fastest_first(reached: Rea
     reached.extend([quick, child(quick, (4, 0), 0.9, "worse")])
     assert branch_lines(reached[(2, 0)], reached) == ("2.50x: quick",)
     assert branch_lines(quick, reached) == ("1.60x: first", "1.30x: first, then second")
-    assert branch_lines(reached.root, reached) == ("1.30x: first, then second",), "its own children are told under Failures"
+    assert branch_lines(reached.root, reached) == ("1.30x: first, then second",), (
+        "its own children are told under Failures"
+    )
 
 
 def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:

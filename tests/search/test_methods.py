@@ -280,7 +280,7 @@ def test_the_task_follows_the_outcome(reached: Reached, outcome: Outcome) -> Non
         Outcome.UNPARSED: "No program could be read",
         Outcome.REJECTED: "refused",
         Outcome.UNBUILT: "does not compile",
-        Outcome.CORRECT: "Write a version that is faster than it",
+        Outcome.CORRECT: "Write the fastest version you can",
     }
     assert words.get(outcome, f'the outcome is "{outcome.value}"') in told
     assert "$" not in told
