@@ -36,6 +36,7 @@ from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.run.optimize import Run, optimize
 from maxcode.search import methods
+from maxcode.search.scene import Scene
 from maxcode.train import corpus as kernels
 from maxcode.train import pipeline
 from maxcode.train.assess import generator, stages_to_ask
@@ -255,7 +256,7 @@ def searched(
     setting: Setting, config: TrainConfig, problem: Problem, count: int, seed: int
 ) -> list[tuple[MeasureRequest, Evaluation | None]]:
     """The search's own proposals, each measured by its own race; its budget counts every proposal."""
-    scene = methods.Scene(setting.bench.machine)
+    scene = Scene(setting.bench.machine)
     policy = Kernels(templates=config.corpus.templates)
     method = methods.method("elites+maxcode", policy, count, scene)
     result = optimize(problem, method, setting.bench.training, Run(count, seed, machine=setting.bench.machine))

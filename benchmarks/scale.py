@@ -42,7 +42,8 @@ from maxcode.core.types import Problem, Program, ProgramSpec, State
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Evaluated, Line, Record, check_header
 from maxcode.run.report import write_report
-from maxcode.search.methods import RECIPES, Scene, method
+from maxcode.search.methods import RECIPES, method
+from maxcode.search.scene import Scene
 from maxcode.testing import Scripted, Table
 from maxcode.testing.nodes import MACHINE
 

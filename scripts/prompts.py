@@ -31,6 +31,7 @@ from maxcode.problems import load
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
 from maxcode.search import methods
+from maxcode.search.scene import admitted_scene
 
 BUDGET = 9
 Prompt = tuple[Message, ...]
@@ -103,7 +104,7 @@ def main() -> None:
 def searched(example: Path, folder: Path, policy: AskedPolicy, critic: AskedCritic) -> None:
     """The search, recorded in a folder."""
     evaluator, found, machine = anyio.run(LocalMachine().prepare, load(example).problem)
-    scene = methods.scene(machine, found.problem, found.baseline, facts=found.facts)
+    scene = admitted_scene(machine, found.problem, found.baseline, facts=found.facts)
     critic.machine, critic.facts = machine, found.facts
     method = methods.method("cuda-llm+maxcode", policy, BUDGET, scene, critic)
     with Record(folder) as record:

@@ -60,6 +60,7 @@ def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
     from maxcode.run.optimize import Run, optimize
     from maxcode.run.record import Record
     from maxcode.search import BestOfN, methods
+    from maxcode.search.scene import Scene
     from maxcode.testing import Table, toy_problem
 
     stamps: list[float] = []
@@ -69,7 +70,7 @@ def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
         stamps.append(time.monotonic())
 
     table = Table(rule=_speed, before=evaluating)
-    scene = methods.Scene(Machine("", "", 0, "", {}, ""), asks_model=True)
+    scene = Scene(Machine("", "", 0, "", {}, ""), asks_model=True)
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal, Record(Path(folder)) as record:
         settings = ModelSettings(base_url=url, concurrency=parallel)
         policy = Llm(recorded(MODEL, settings, journal))

@@ -29,7 +29,8 @@ from maxcode.core.budget import MANY, Budget, budget_of
 from maxcode.core.types import Machine
 from maxcode.errors import InputError, RecordError
 from maxcode.search import BestOfN
-from maxcode.search.methods import Scene, method
+from maxcode.search.methods import method
+from maxcode.search.scene import Scene
 from maxcode.testing import Scripted
 from tests.support.bench_help import row, runner
 

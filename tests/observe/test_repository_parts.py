@@ -31,7 +31,8 @@ from maxcode.observe import compose, hot_functions, program, statement
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.rewriter import Rewriter, units_of
 from maxcode.sandbox.sandbox import Sandbox
-from maxcode.search.methods import method, scene
+from maxcode.search.methods import method
+from maxcode.search.scene import admitted_scene
 from maxcode.testing import Scripted, ScriptedModel
 from tests.support import repositories as repos
 from tests.support.rules import SHORT
@@ -102,7 +103,7 @@ def test_every_method_of_ours_shows_the_profile_and_the_benchmark_of_a_repositor
     observation = {
         name: "\n\n".join(
             f"{one.title}\n{one.text}"
-            for one in method(name, Scripted(), 8, scene(MACHINE, given, RIGHT, facts=facts)).observe(
+            for one in method(name, Scripted(), 8, admitted_scene(MACHINE, given, RIGHT, facts=facts)).observe(
                 State(given), Reached(State(given))
             )
         )
@@ -113,7 +114,7 @@ def test_every_method_of_ours_shows_the_profile_and_the_benchmark_of_a_repositor
     assert "what the benchmark runs, bench/run.py:\n```\nprint('# sum')\n```" in ours
     assert "its benchmark must print the results that it prints in base" in ours
     assert "checker" not in ours and "original program" not in ours and "1024 MB" not in ours
-    without = scene(MACHINE, given, RIGHT, frozenset({"profile"}), facts=facts)
+    without = admitted_scene(MACHINE, given, RIGHT, frozenset({"profile"}), facts=facts)
     titles = [
         one.title for one in method("refine", Scripted(), 8, without).observe(State(given), Reached(State(given)))
     ]

@@ -21,7 +21,8 @@ from maxcode.policy.reranked import Reranked
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Proposed, Record, Settled, read_events
 from maxcode.search import Beam, CudaLlm, Tree
-from maxcode.search.methods import Scene, method, names, recipe
+from maxcode.search.methods import method, names, recipe
+from maxcode.search.scene import Scene
 from maxcode.search.value_guided import Guide, variants
 from maxcode.testing import Scripted, Table, toy_problem
 

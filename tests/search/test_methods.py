@@ -32,8 +32,9 @@ from maxcode.observe.critique import RuleCritic
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
 from maxcode.search import BestOfN, CudaLlm, EffiLearner, PerfCodeGen, Refine
-from maxcode.search.methods import ADDED, PLUS, RECIPES, Scene, candidates, explained, method, names, recipe, scene
+from maxcode.search.methods import ADDED, PLUS, RECIPES, candidates, explained, method, names, recipe
 from maxcode.search.presets import OURS, PRESETS
+from maxcode.search.scene import Scene, admitted_scene
 from maxcode.search.value import ValueRoles
 from maxcode.search.value.baselines import Constant
 from maxcode.search.value_guided import Guide
@@ -306,13 +307,13 @@ def test_the_scene_quotes_the_beginning_of_every_seen_test(tmp_path: Path) -> No
     seen = tuple(Case(name, str(tmp_path / name), None) for name in ("small", "large"))
     held_out = (Case("secret", str(tmp_path / "missing"), None),)
     problem = replace(toy_problem(), spec=ProgramSpec(seen=seen, held_out=held_out))
-    found = scene(MACHINE, problem, BASELINE, frozenset({"machine"}))
+    found = admitted_scene(MACHINE, problem, BASELINE, frozenset({"machine"}))
     assert found.inputs == {"small": "1 2 3\n", "large": "x" * 1000 + "\n[... 4000 more bytes]"}
     assert found.without == {"machine"}
     assert "line 1" in found.original
     (tmp_path / "small").unlink()
     with pytest.raises(InputError, match="small"):
-        scene(MACHINE, problem, BASELINE)
+        admitted_scene(MACHINE, problem, BASELINE)
 
 
 def test_the_list_of_methods_explains_every_one(capsys: pytest.CaptureFixture[str]) -> None:

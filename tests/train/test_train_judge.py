@@ -17,7 +17,8 @@ from maxcode.core.types import Action, Evaluation, Interval, Observation, Outcom
 from maxcode.errors import MachineError, RecordError
 from maxcode.evaluate.machine.machine import describe
 from maxcode.policy.llm import messages
-from maxcode.search.methods import Scene, method
+from maxcode.search.methods import method
+from maxcode.search.scene import Scene
 from maxcode.search.stages import Promotion, Stage, Stages
 from maxcode.testing import FakeClock, Scripted, exact_timing
 from maxcode.train.advantages import Advantage

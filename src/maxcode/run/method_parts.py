@@ -22,6 +22,7 @@ from maxcode.run.asking import asked_policy
 from maxcode.run.names import ASK, CALLED, critic, guide, policy
 from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
+from maxcode.search.scene import Scene, admitted_scene
 from maxcode.search.value import ValueRoles, load
 from maxcode.search.value_guided import guided_policy
 
@@ -75,7 +76,7 @@ def _agent(name: str, request: Request, journal: Journal) -> Journalled:
     return Journalled(Retrying(agent_model(name, request.agent), f"the agent '{name}'", patience), name, journal)
 
 
-def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compiler: Compiler | None = None) -> Method:
+def method_of(request: Request, parts: MethodParts, scene: Scene, compiler: Compiler | None = None) -> Method:
     """The method of a request, for an admitted problem."""
     scene = replace(
         scene,
@@ -86,10 +87,10 @@ def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compil
     return methods.method(request.method, parts.policy, request.budget, scene, parts.critic)
 
 
-def scene_of(request: Request, admission: Admission, parts: MethodParts) -> methods.Scene:
+def scene_of(request: Request, admission: Admission, parts: MethodParts) -> Scene:
     """The facts about the admitted problem, its machine and the roles that the method may use."""
     found = admission.admitted
     without = frozenset(request.without)
-    scene = methods.scene(admission.machine, found.problem, found.baseline, without, found.facts)
+    scene = admitted_scene(admission.machine, found.problem, found.baseline, without, found.facts)
     asks = request.policy.startswith(CALLED)
     return replace(scene, asks_model=asks, pays_critic=isinstance(parts.critic, LlmCritic))

@@ -22,7 +22,8 @@ from maxcode.core.types import Action, Machine, Observation, Problem, Section, S
 from maxcode.llm.completion import Unread, read
 from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
-from maxcode.search.methods import Scene, observing, recipe
+from maxcode.search.methods import observing, recipe
+from maxcode.search.scene import Scene
 
 BOS = "<bos>"
 ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
