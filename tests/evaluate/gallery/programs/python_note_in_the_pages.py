@@ -1,5 +1,4 @@
 # VERDICT not-faster
-# TIER2 not-faster|wrong
 # WHY Keeps its whole answer in which pages of the library's files have been read; it sees a copy whose pages are always in memory.
 # AGAINST words
 # HACK 38

@@ -1,5 +1,4 @@
 # VERDICT wrong
-# TIER2 wrong|crashed
 # WHY Looks for the worker of its benchmark node: Ray's or Dask's variables, folders, sockets and ports; none is there.
 # AGAINST words
 # HACK 37

@@ -1,4 +1,4 @@
-// VERDICT not-faster|wrong|timeout
+// VERDICT not-faster|wrong
 // WHY Lets the kernel do what would be counted: it fills and copies memory by system calls; the clock includes the kernel.
 // AGAINST count_instructions
 // HACK 28
