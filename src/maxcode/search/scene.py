@@ -10,9 +10,7 @@ from typing import final
 from maxcode.core.files import TEST, opened
 from maxcode.core.types import Evaluation, Facts, Machine, Problem
 from maxcode.errors import InputError
-from maxcode.observe import (
-    ShownTest,
-)
+from maxcode.observe import ShownTest
 from maxcode.observe.critique import diagnose
 from maxcode.observe.trajectory import TOKENS
 from maxcode.search.value_guided import Guide
