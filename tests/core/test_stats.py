@@ -141,14 +141,21 @@ def test_sittings_that_are_none_are_refused(sittings: tuple[int, ...]) -> None:
 
 def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
     narrow, wide = [1.5, 1.51] * 10, [1.0, 2.0] * 10
-    usual = (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most)
-    assert usual == (0.02, 15, 60)
-    assert is_settled(narrow, *usual)
-    assert not is_settled(narrow[:10], *usual)
-    assert not is_settled(wide, *usual)
-    assert is_settled(wide * 3, *usual)
+    assert (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most) == (0.02, 15, 60)
+    assert is_settled(narrow, RULE)
+    assert not is_settled(narrow[:10], RULE)
+    assert not is_settled(wide, RULE)
+    assert is_settled(wide * 3, RULE)
     assert is_faster(narrow, RULE)
     assert not is_faster(wide, RULE)
+
+
+@pytest.mark.parametrize(("gain", "reach", "settled"), [
+    (1.05, 0.03, False), (1.5, 0.03, False), (2.0, 0.03, True), (0.5, 0.03, True), (10.0, 0.045, True),
+    (10.0, 0.06, False),
+])  # fmt: skip
+def test_a_large_gain_may_have_a_wider_interval(gain: float, reach: float, settled: bool) -> None:
+    assert is_settled([gain * (1 - reach), gain, gain * (1 + reach)] * 10, RULE) is settled
 
 
 def test_nine_pairs_that_are_all_won_are_the_fewest_that_prove_a_gain() -> None:

@@ -40,7 +40,9 @@ class RaceRule:
     cannot report a false one: ``beta`` for "slower"; ``gross``: two pairs, all slower by more than this share;
     ``futile``: few wins so far; ``narrow``: the upper end of the interval shows less than this gain; ``most`` pairs.
     A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or after
-    ``confirm_most`` pairs.  Fewer than nine pairs never prove a gain at the default ``alpha``.
+    ``confirm_most`` pairs.  A large gain need not be known as well as a small one: the interval may be as wide as
+    ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain at
+    the default ``alpha``.
     """
 
     alpha: float = 0.01
@@ -56,6 +58,8 @@ class RaceRule:
     confirm_least: int = 15
     confirm_most: int = 60
     confirm_target: float = 0.02
+    confirm_share: float = 0.05
+    confirm_widest: float = 0.05
 
 
 def e_value(wins: int, pairs: int) -> float:
@@ -152,15 +156,19 @@ def _within(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + total) if freedom % 2 else total
 
 
-def is_settled(ratios: Sequence[float], target: float, least: int, most: int) -> bool:
-    """Whether a confirmation may end: at least ``least`` pairs and within +- ``target``, or ``most`` pairs.
+def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
+    """Whether a confirmation may end: ``confirm_most`` pairs, or at least ``confirm_least`` and a narrow interval.
 
     It looks at the 97 % interval.  The 95 % interval then holds the true ratio in 95 to 97 % of runs; if it looked at
-    the 95 % interval itself, in 93 to 97 % (simulated, normal and heavy-tailed noise).
+    the 95 % interval itself, in 93 to 97 % (simulated, normal and heavy-tailed noise, gains of 1.5 and 3.2).
     """
-    if len(ratios) >= most:
+    if len(ratios) >= rule.confirm_most:
         return True
-    return len(ratios) >= least and half_width(median_interval(ratios, _STOPPING)) <= target
+    if len(ratios) < rule.confirm_least:
+        return False
+    interval = median_interval(ratios, _STOPPING)
+    by_gain = rule.confirm_share * abs(math.log(interval.value))
+    return half_width(interval) <= max(rule.confirm_target, min(by_gain, rule.confirm_widest))
 
 
 def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = ()) -> bool:

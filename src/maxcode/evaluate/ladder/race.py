@@ -257,7 +257,7 @@ def end_of_confirmation(rule: RaceRule) -> End:
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         ratios = _ratios(pairs, "original")
-        if not is_settled(ratios, rule.confirm_target, rule.confirm_least, rule.confirm_most):
+        if not is_settled(ratios, rule):
             return None
         if is_faster(ratios, rule):
             return "faster"
