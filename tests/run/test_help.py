@@ -6,10 +6,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from maxcode.cli import cli
+from maxcode.cli import VERBS, cli
 from maxcode.cli.option_groups import GROUPS, RARE
 
 HEADINGS = ["Problem", "Who proposes", "Budget", "Measuring", "Output"]
+
+
+def command(verb: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), verb)
+    assert found is not None
+    return found
 
 
 def sections(verb: str) -> dict[str, str]:
@@ -28,7 +34,7 @@ def test_every_option_is_in_one_group_and_the_rare_ones_are_last(verb: str) -> N
     assert list(found) == [heading for heading in (*HEADINGS, RARE) if heading in found]
     assert RARE in found
     rows = "\n".join(found.values())
-    for option in cli.commands[verb].params:
+    for option in command(verb).params:
         if isinstance(option, click.Option):
             starts = [line for line in rows.splitlines() if line.startswith(f"  {option.opts[-1]}")]
             assert len([line for line in starts if line[2 + len(option.opts[-1]) :][:1] in ("", " ")]) == 1, option.opts
@@ -44,5 +50,11 @@ def test_what_a_first_run_needs_is_not_among_the_rare_options() -> None:
 
 
 def test_a_group_names_options_that_exist() -> None:
-    known = {name for verb in cli.commands.values() for option in verb.params for name in option.opts} | {"--help"}
+    known = {name for verb in VERBS for option in command(verb).params for name in option.opts} | {"--help"}
     assert {name for names in GROUPS.values() for name in names} <= known
+
+
+def test_every_verb_has_its_own_name_and_a_word_that_is_none_is_refused() -> None:
+    assert [command(verb).name for verb in VERBS] == list(VERBS)
+    found = CliRunner().invoke(cli, ["optimise"])
+    assert (found.exit_code, "No such command 'optimise'" in found.output) == (2, True)
