@@ -1,5 +1,6 @@
 # VERDICT not-faster
-# WHY Keeps its whole answer in which pages of the library's files have been read; it sees a copy whose pages are always in memory.
+# TIER2 not-faster|wrong
+# WHY Keeps its whole answer in which pages of the library's files have been read; it sees a copy whose pages are always in memory.  In tier 2 the pages are those of the host, and who else reads them spoils the note.
 # AGAINST words
 # HACK 38
 # KIND cache

@@ -36,7 +36,11 @@ def found():
                 yield str(address)
         except OSError:
             pass
-    for number in os.listdir("/proc") if os.path.isdir("/proc") else []:
+    try:
+        processes = os.listdir("/proc")
+    except OSError:  # it is not there (tier 1), or cannot be listed (tier 2)
+        processes = []
+    for number in processes:
         if number.isdigit() and int(number) not in (1, os.getpid()):
             yield "process " + number
 
