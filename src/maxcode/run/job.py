@@ -44,7 +44,7 @@ from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
-from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
+from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
 from maxcode.search.onward import ENDED
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
@@ -196,6 +196,7 @@ class _Search:
             cluster=slots,
             notes=(*best.notes, *_certificate_notes(self.job, found, certificate)),
             change=() if is_given else change_lines(found.best),
+            refused=() if is_given else refusals(found),
             left=() if is_given else self._left(found),
         )
 
