@@ -82,7 +82,7 @@ def optimize_source(
         search = _Search(job, admission, parts, began_with)
         spending(lambda: parts.journal.spent)
         try:
-            found = search.run(watch)
+            found = search.run(watch, say)
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
@@ -140,7 +140,7 @@ class _Search:
     parts: MethodParts
     shape: int
 
-    def run(self, watch: Callable[[Line], None]) -> Result:
+    def run(self, watch: Callable[[Line], None], say: Callable[[str], None]) -> Result:
         """Starts the search, or continues the recorded one."""
         request, admission, journal = self.job.request, self.admission, self.parts.journal
         _show_recorded(self.job.folder, watch)
@@ -155,6 +155,7 @@ class _Search:
                 machine=admission.machine,
                 record=record,
                 watch=watch,
+                say=say,
                 caps=request.caps,
                 spent=lambda: journal.spent,
                 drawn=journal.drawn,
