@@ -128,8 +128,8 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
             _refuse(questions, name, why)
     if not questions.may_hold(name, answer) and state_of(run) == "ended":
         raise InputError(
-            f"the run has ended, and takes no more answers: its result is in {run / RESULT}; to try more, start another "
-            "run, with another --out"
+            f"the run has ended, and takes no more answers: its result is in {run / RESULT}; to try more, start "
+            "another run, with another --out"
         )
     questions.answer(name, answer)
     told = _gone_on(run, go)
