@@ -138,6 +138,18 @@ def test_what_no_diff_may_do_is_refused() -> None:
     )
 
 
+def test_an_empty_search_part_makes_a_file_in_a_repository_of_one_file() -> None:
+    base, new = Program({"src/main.c": MAIN}), "<<<<<<< SEARCH\n=======\nint a;\n>>>>>>> REPLACE\n"
+    found = read(f"src/a.c\n{new}", base, "c", "edits", is_open=True)
+    assert isinstance(found, Program)
+    assert found.files == {"src/main.c": MAIN, "src/a.c": "int a;\n"}
+    for words, why in ((f"A new file.\n{new}", "the line before it names none"),
+                       (f"src/main.c\n{new}", "src/main.c is there already: give the lines")):  # fmt: skip
+        unread = read(words, base, "c", "edits", is_open=True)
+        assert isinstance(unread, Unread)
+        assert why in unread.reason
+
+
 LINE = st.sampled_from(["a", "b", "  c", "", "d();", "}", "\te"])
 TEXT = st.lists(LINE, min_size=1, max_size=12).map(lambda lines: "\n".join(lines) + "\n")
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.code.cpp.unit import Unit
 from maxcode.code.definitions import definitions, function_named
 from maxcode.core.history import Reached
 from maxcode.core.types import (
+    Action,
     Evaluation,
     Facts,
     HotFunction,
@@ -23,13 +25,18 @@ from maxcode.core.types import (
     RepoSpec,
     Section,
     State,
+    Step,
 )
+from maxcode.evaluate.repo.barred import barred
 from maxcode.evaluate.repo.benchmark_source import sources_named
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.llm.completion.shown import shown, wishes
 from maxcode.observe import compose, hot_functions, program, statement
 from maxcode.policy.llm import Llm
-from maxcode.policy.rules.rewriter import Rewriter, units_of
+from maxcode.policy.rules.rewriter import USUAL_RULES, Rewriter, can_edit, edits
+from maxcode.policy.rules.rewriter.policy import propose
+from maxcode.policy.rules.rewriter.proposal import edited_file
+from maxcode.policy.rules.rewriter.runtime import applied
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.search.methods import method
 from maxcode.search.scene import admitted_scene
@@ -182,7 +189,6 @@ def test_wishes_are_few_and_said_in_lines_of_their_own() -> None:
 
 def test_the_rewriter_edits_the_hot_file_in_c_or_cpp_of_several() -> None:
     given = problem({**SMALL, "tools/a.py": "print(1)\n"})
-    assert [unit.language for unit in units_of(given)] == ["cpp", "c"]
     for first, other in (("app/count.cpp", "src/dot.c"), ("src/dot.c", "app/count.cpp")):
         hot = (HotFunction("tools/a.py", "x", 1, 0.5), HotFunction(first, "x", 1, 0.4))
         part = hot_functions(hot)(State(given), Reached(State(given)))
@@ -194,6 +200,48 @@ def test_the_rewriter_edits_the_hot_file_in_c_or_cpp_of_several() -> None:
         assert files[other] == given.program.files[other]
         if first == "app/count.cpp":
             assert files[first] != APP
+
+
+def edited(given: Problem, profile: str, draw: int) -> str:
+    observation = Observation((Section("Profile", profile),), State(given), draw=draw, temperature=0.6)
+    return edited_file(observation, ("c", "cpp"))
+
+
+def test_the_edited_file_is_that_of_most_time_in_all_its_functions_and_never_a_header() -> None:
+    given = problem({"app/a.h": VEC, "src/b.c": DOT, "src/c.c": DOT})
+    profile = " 40.0% app/a.h:1 x\n 30.0% src/b.c:3 one\n 20.0% src/c.c:3 two\n 20.0% src/c.c:5 three\n"
+    assert edited(given, profile, 1) == "src/c.c"
+    assert {edited(given, "", draw) for draw in range(4)} == {"src/b.c", "src/c.c"}
+
+
+POOLED = """#include "tree.h"
+struct tree { tree *left, *right; };
+tree *grown(int n) { return n ? new tree{grown(n - 1), grown(n - 1)} : nullptr; }
+"""
+
+
+def test_the_rules_write_nothing_into_a_repository_that_its_judge_refuses() -> None:
+    given = problem({"src/tree.cpp": POOLED})
+    [(_, pooled)] = edits(Unit("cpp", POOLED), names={"pool_alloc"})
+    assert all("mmap" in applied(Unit("cpp", POOLED), one) for one in pooled)
+    assert not can_edit(given, False, frozenset({"pool_alloc"}))
+    assert can_edit(given, False, frozenset({"pool_alloc", "attribute"}))
+    for draw in range(60):
+        for rules in (USUAL_RULES, frozenset({"pool_alloc"})):
+            action = propose(Observation((), State(given), draw * 7919, temperature=0.6), rules)
+            assert action.program is not None
+            assert barred(given.program, action.program) == ()
+            assert rules == USUAL_RULES or action.program == given.program
+
+
+def test_a_later_edit_keeps_what_earlier_ones_changed_in_other_files() -> None:
+    given = problem({"app/count.cpp": APP, "src/dot.c": DOT})
+    before = Program({**given.program.files, "src/dot.c": DOT.replace("2 * n", "n + n")})
+    state = State(given, State(given), Step(Action(before, "x"), RIGHT, 1.0))
+    action = propose(Observation((Section("Profile", " 50.0% app/count.cpp:3 count"),), state, 1, temperature=0.6))
+    assert action.program is not None
+    assert action.program.files["src/dot.c"] == before.files["src/dot.c"]
+    assert action.program.files["app/count.cpp"] != APP
 
 
 @pytest.mark.sandbox

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -139,7 +140,7 @@ print(told.feedback[0], told.open, maxcode.ask("run"))
     counted = "1 answer held no program, and still counted as a candidate: there is no code block"
     assert counted in last["result"]["notes"]
     again = maxcode("tell", "run", ids[0]["id"], f"elsewhere/{ids[1]['id']}", cwd=place)
-    assert again.returncode == 2 and "is answered already" in again.stderr
+    assert again.returncode == 2 and "the run has ended, and takes no more answers" in again.stderr
 
 
 @pytest.mark.sandbox
@@ -165,7 +166,15 @@ def test_a_lost_prompt_is_printed_again_and_a_run_is_finished_at_once(place: Pat
     assert both.returncode == 2 and "give the ID of a prompt, or --finish" in both.stderr
     ended = maxcode("tell", "run", "--finish", cwd=place)
     assert "run/certificate.json" in ended.stdout and ended.stdout.endswith("\ntrusted    yes\n")
-    assert "the run has ended" in maxcode("ask", "run", cwd=place).stdout
+    assert "confirming the best of batch 1 on fresh pairs" in ended.stderr
+    assert "certificate: timing the winner" in ended.stderr
+    over = maxcode("ask", "run", cwd=place).stdout
+    assert over == "no prompt is open: the run has ended, and its result is in run/result.json\n"
+    late = maxcode("tell", "run", again["id"], "late.md", cwd=place)
+    assert late.returncode == 2
+    (place / "late.md").write_text(f"```c\n{FAST}\n```\n")
+    late = maxcode("tell", "run", again["id"], "late.md", cwd=place)
+    assert late.returncode == 2 and "the run has ended, and takes no more answers" in late.stderr
 
 
 def asked(tmp_path: Path, program: Program | None = None) -> tuple[Path, str]:
@@ -227,6 +236,20 @@ def test_an_answer_that_asks_to_see_more_gets_it_and_uses_up_nothing(tmp_path: P
     told = asking.tell(run, name, "I look first.\n\nSHOW src/words/__init__.py:longest\n", never)
     assert "def longest(text):" in told.feedback[0] and told.open == 1
     assert asking.waiting(run) == [name] and not (run / "asked" / f"{name}.refused").exists()
+
+
+def test_a_run_says_whether_it_asks_evaluates_or_was_interrupted(tmp_path: Path) -> None:
+    run, name = asked(tmp_path)
+    assert asking.state_of(run) == "asking"
+    with pytest.raises(AssertionError, match="the run went on"):
+        asking.tell(run, name, block(f"        {repos.SLOW_LINE}", "        keys = set(found)"), never)
+    assert asking.state_of(run) == "interrupted"
+    told = maxcode("ask", run)
+    assert "no prompt is open: the run was interrupted; repeat the last `maxcode tell`" in told.stdout
+    with (run / "asked/lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert asking.state_of(run) == "evaluating"
+        assert "an answer is being evaluated; ask again" in maxcode("ask", run).stdout
 
 
 def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:

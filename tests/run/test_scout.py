@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
-from maxcode.evaluate.repo.profile_readers import Function, of_callgrind, of_cprofile, of_pprof, of_v8
+from maxcode.core.types import HotFunction
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, charged
+from maxcode.evaluate.repo.profile import RepoProfile
+from maxcode.evaluate.repo.profile_readers import add_stack, of_callgrind, of_cprofile, of_pprof, of_v8
 from maxcode.problems import load
 from maxcode.run.scout.conventions import Conventions, Texts, conventions, lines_of
+from maxcode.run.scout.scouting import Scouted
 from tests.support import repositories as repos
 from tests.support.cli import maxcode
 
@@ -94,7 +98,7 @@ def test_a_python_repository_is_profiled_by_function_and_the_table_loads(tmp_pat
     places = {(one["file"], one["name"]): one for one in found["places"]}
     total, norm = places["src/shapes/area.py", "total"], places["src/shapes/area.py", "norm"]
     assert total["share"] + norm["share"] > 0.5
-    assert total["bound"] == pytest.approx(1 / (1 - total["share"]), abs=0.01)
+    assert total["bound"] == pytest.approx(1 / (1 - total["share"] - found["elsewhere"]), abs=0.01)
     assert norm["callers"] == ["total"]
     loaded = load(folder)
     assert loaded.problem.kind == "repo"
@@ -233,16 +237,114 @@ def test_what_a_profiler_wrote_is_read_within_bounds() -> None:
         "fe=/r/a.c\n4 1\n\n"
         "fl=/r/b.c\nfn=inner\n9 400\n"
     )
-    found = of_callgrind(grind, "/r")
+    tree = Tree("/r", ("a.c", "b.c", "m.js", "lib/f.js", "p/t.go", "a.py"))
+    found = of_callgrind(grind, tree)
     assert dict(found.own) == {Function("a.c", "outer"): 16, Function("b.c", "inner"): 400}
-    assert found.callers[Function("b.c", "inner")] == {"outer": 4}
+    assert found.callers[Function("b.c", "inner")] == {Function("a.c", "outer"): 400}
     node = {"nodes": [
         {"id": 1, "callFrame": {"functionName": "main", "url": "file:///r/m.js", "lineNumber": 0}, "children": [2]},
-        {"id": 2, "hitCount": 5, "callFrame": {"functionName": "f", "url": "file:///r/lib/f.js", "lineNumber": 3}},
+        {"id": 2, "hitCount": 5, "callFrame": {"functionName": "f", "url": "file:///r/lib/f.js", "lineNumber": 3},
+         "children": [3]},
+        {"id": 3, "hitCount": 2, "callFrame": {"functionName": "sort", "url": "", "lineNumber": -1}},
     ]}  # fmt: skip
-    v8 = of_v8({"a": json.dumps(node).encode(), "b": b"{torn"}, "/r")
-    assert (dict(v8.own), v8.lines) == ({Function("lib/f.js", "f"): 5}, {Function("lib/f.js", "f"): 4})
-    pprof = of_pprof("     1.20s 80.00% 80.00%      1.20s 80.00%  example.com/m/p.(*T).Run /r/p/t.go:12\n", "/r")
+    v8 = of_v8({"a": json.dumps(node).encode(), "b": b"{torn"}, tree)
+    assert (dict(v8.own), v8.lines) == ({Function("lib/f.js", "f"): 7}, {Function("lib/f.js", "f"): 4})
+    pprof = of_pprof("     1.20s 80.00% 80.00%      1.20s 80.00%  example.com/m/p.(*T).Run /r/p/t.go:12\n", tree)
     assert dict(pprof.own) == {Function("p/t.go", "p.(*T).Run"): 1.2}
-    hostile = '[["/r/a.py", 1, "f", "NaN?", []]]\nnot json\n[["/r/../etc/x.py", 1, "g", 2.0, [["main", 3]]]]\n'
-    assert [one.file for one in of_cprofile(hostile, "/r").own] == [""]
+    hostile = (
+        '[["/r/a.py", 1, "f", "NaN?", []]]\nnot json\n'
+        '[["/r/../etc/x.py", 1, "g", 2.0, [["/r/a.py", 3, "main", 2.0]]], ["/r/a.py", 1, "h", 1, [["x"]]]]\n'
+    )
+    read = of_cprofile(hostile, tree)
+    assert [one.file for one in read.own] == ["", "a.py"]
+    assert charged(read) == ({Function("a.py", "main"): 2.0, Function("a.py", "h"): 1.0}, 0.0)
+
+
+def test_code_outside_the_repository_counts_for_its_callers_and_the_rest_is_told() -> None:
+    one, two = Function("a.c", "one"), Function("a.c", "two")
+    tree_, node, lost = Function("", "insert"), Function("", "malloc"), Function("", "start")
+    costs = Costs()
+    for function, cost in ((one, 10.0), (tree_, 30.0), (node, 20.0), (lost, 5.0)):
+        costs.add(function, cost, 1)
+    costs.add_call(tree_, one, 30.0)
+    costs.add_call(tree_, two, 10.0)
+    costs.add_call(tree_, tree_, 99.0)
+    costs.add_call(node, tree_, 20.0)
+    paid, uncounted = charged(costs)
+    assert paid == pytest.approx({one: 10 + 0.75 * 50, two: 0.25 * 50})
+    assert uncounted == 5.0
+    costs.add_call(lost, node, 1.0)
+    costs.add_call(node, lost, 1e9)
+    assert sum(charged(costs)[0].values()) + charged(costs)[1] == pytest.approx(65.0)
+    stack = Costs()
+    add_stack(stack, [(node, 3), (tree_, 4), (one, 7), (one, 8), (two, 9)], 2.0)
+    assert (dict(stack.own), stack.callers) == ({one: 2.0}, {one: {two: 2.0}})
+
+
+def test_a_function_without_debug_information_is_found_by_its_name_if_one_file_defines_it() -> None:
+    texts = {
+        "src/a.cpp": "namespace { int f(int n) {\n  return n;\n} }\nint twice() { return 2; }\n",
+        "src/b.cpp": "struct S { int insert(int n); };\nint S::insert(int n) { return n; }\n"
+        "int twice() { return 2; }\n",
+    }
+    tree = Tree("/r", (*texts, "bench.cpp"), texts)
+    for name, file in (("(anonymous namespace)::f(int)", "src/a.cpp"), ("S::insert(int)", "src/b.cpp"),
+                       ("S::insert(int) [clone .isra.0]", "src/b.cpp"), ("twice()", ""), ("main", ""),
+                       ("std::set<int>::insert(int)", "")):  # fmt: skip
+        assert tree.compiled("??", name).file == file, name
+    assert tree.line_of(tree.compiled("??", "S::insert(int)")) == 2
+    assert tree.compiled("/usr/include/c++/12/bits/stl_tree.h", "f").file == ""
+    assert tree.compiled("/r/src/b.cpp", "std::_Rb_tree<int>::insert", 1933).file == ""
+    assert tree.compiled("/r/src/b.cpp", "twice()", 3).file == "src/b.cpp"
+
+
+SETS = {
+    "src/paths.h": "int different(int count, unsigned seed);\n",
+    "src/paths.cpp": """#include "paths.h"
+
+#include <map>
+#include <set>
+
+int different(int count, unsigned seed) {
+    std::set<unsigned> seen;
+    std::map<unsigned, int> times;
+    for (int i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        seen.insert(seed >> 10);
+        times[seed >> 14]++;
+    }
+    return static_cast<int>(seen.size() + times.size());
+}
+""",
+    "bench.cpp": '#include <cstdio>\n#include "src/paths.h"\n'
+    "int main() {\n    int sum = 0;\n    for (unsigned k = 0; k < 10; k++) sum += different(20000, k);\n"
+    '    std::printf("%d\\n", sum);\n}\n',
+    "Makefile": "bench_paths: bench.cpp src/paths.cpp\n\tg++ FLAGS bench.cpp src/paths.cpp -o bench_paths\n",
+}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("flags", ["-O2 -g", "-O0 -g", "-O2"])
+def test_the_time_of_containers_counts_for_the_function_that_uses_them(tmp_path: Path, flags: str) -> None:
+    files = {**SETS, "Makefile": SETS["Makefile"].replace("FLAGS", flags)}
+    found = scouted(committed(tmp_path / "sets", files))
+    top = found["places"][0]
+    assert (top["file"], top["name"]) == ("src/paths.cpp", "different(int, unsigned int)")
+    assert top["share"] > 0.85
+    assert top["bound"] is None or top["bound"] >= 1 / (1 - top["share"])
+    assert "compile with -g" in found["profiler"] or "-g" in flags
+    counted = scouted(tmp_path / "sets", "--overwrite", "--benchmark", "./bench_paths | cat")
+    assert "callgrind" in counted["profiler"]
+    same = counted["places"][0]
+    assert same["file"] == "src/paths.cpp"
+    assert same["share"] > (1 - counted["elsewhere"]) * 0.9  # `sh` and `cat` are counted too
+    assert counted["elsewhere"] < 0.2
+
+
+def test_no_bound_is_told_where_library_code_is_not_counted() -> None:
+    assert HotFunction("a.go", "f", 1, 0.5, uncounted=0.01).bound == pytest.approx(1 / 0.49)
+    assert HotFunction("a.go", "f", 1, 0.5, uncounted=0.3).bound is None
+    profile = RepoProfile((HotFunction("a.go", "f", 1, 0.5, uncounted=0.3),), "samples", 0.3)
+    told = str(Scouted(Path("/r"), Conventions("go"), profile))
+    assert "at most" not in told
+    assert "30% is in other code without a known caller, such as libraries, and not counted" in told

@@ -27,7 +27,7 @@ from maxcode.core.types import (
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
-from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
+from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
 from maxcode.sandbox.sandbox import Blob
 from tests.support.fake_runs import WON, make_run
 
@@ -114,6 +114,23 @@ def test_a_search_says_once_what_hindered_its_candidates_with_the_cure() -> None
     spec = ProgramSpec(generator=("python3", "gen.py", "{seed}"))
     assert list(notes_on_candidates(replace(found, problem=replace(PROBLEM, spec=spec)))) == [one]
     assert list(notes_on_candidates(result(None))) == []
+
+
+def refused(*reasons: tuple[Outcome, str]) -> tuple[str, ...]:
+    found = result(None, tried=0)
+    steps = [Step(Action(PROBLEM.program), Evaluation(one, Feedback((why,))), 0.0) for one, why in reasons]
+    steps.append(Step(Action(None), Evaluation(Outcome.UNPARSED), 0.0))
+    found.reached.extend([State(PROBLEM, ROOT, step, (1, slot)) for slot, step in enumerate(steps)])
+    return refusals(found)
+
+
+def test_a_run_of_which_no_candidate_ran_says_why() -> None:
+    words, build = (Outcome.REJECTED, "it calls mmap"), (Outcome.UNBUILT, "a.c:1: error\n  int x")
+    assert refused(words, words) == ("2 of 2 rejected: it calls mmap",)
+    assert refused(build, words, words) == ("2 of 3 rejected: it calls mmap", "1 of 3 unbuilt: a.c:1: error")
+    many = [(Outcome.UNBUILT, f"error {n}") for n in range(5)]
+    assert refused(*many)[-1] == "2 more reasons are in events.jsonl"
+    assert refused(words, (Outcome.WRONG, "gave 3")) == refused() == ()
 
 
 def test_the_table_it_points_to_is_there() -> None:

@@ -39,7 +39,7 @@ def ask(run: Path, name: str, lease: float, json_: bool) -> None:
         echo(
             f"no prompt is free; given out: {', '.join(others)} (print one again: maxcode ask {run} {others[0]})"
             if others
-            else "no prompt is open: the run has ended, or an answer is being evaluated"
+            else f"no prompt is open: {_WHY_NONE[asking.state_of(run)].format(run=run)}"
         )
     else:
         echo(f"id: {found.id}\n\n{found.prompt}")
@@ -70,12 +70,27 @@ def tell(run: Path, name: str, answer: str, finish: bool, json_: bool) -> None:
         echo_json(json.dumps({**known, "result": json.loads(result.as_json()) if result is not None else None}))
         return
     if not finish:
-        echo("\n".join(told.feedback) or "not evaluated: the program is known already, or a cap ended the run")
+        echo("\n".join(told.feedback) or _not_evaluated(result))
     if result is None:
         echo(f"{told.open} {'prompt is' if told.open == 1 else 'prompts are'} open: maxcode ask {run}")
         return
     echo(result)
     echo(f"trusted    {'yes' if result.trusted else 'no'}")
+
+
+_WHY_NONE = {
+    "asking": "one was opened just now; ask again",
+    "evaluating": "an answer is being evaluated; ask again when its `maxcode tell` has ended",
+    "ended": "the run has ended, and its result is in {run}/result.json",
+    "interrupted": "the run was interrupted; repeat the last `maxcode tell`, or `maxcode tell {run} --finish`",
+}
+
+
+def _not_evaluated(result: Any) -> str:
+    """Why an answer has no feedback; ``result``: None while the run goes on."""
+    if result is None:
+        return "not evaluated: its program is known already, so its prompt is asked again"
+    return f"not evaluated: the run ended before it ({result.ended or 'the search is over'})"
 
 
 def _go_on(request: Request) -> Any:

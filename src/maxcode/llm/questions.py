@@ -102,6 +102,11 @@ class Questions:
         write_whole(path, str(count).encode())
         return count
 
+    def may_hold(self, name: str, text: str) -> bool:
+        """Whether a prompt waits for an answer, or has this one."""
+        path = self.folder / f"{name}{ANSWER}"
+        return name in self.open() or (path.exists() and read_text(path) == text)
+
     def answer(self, name: str, text: str) -> None:
         """Keeps an answer.  InputError if there is no such prompt, it has another answer, or the answer is empty."""
         if not (self.folder / f"{name}{PROMPT}").exists():

@@ -48,7 +48,7 @@ def hot_functions(hot: Sequence[HotFunction], benchmark: Sequence[tuple[str, str
 
     ``benchmark``: (path, text) of the files that its command names; they are shown too.
     """
-    lines = ["share of the benchmark's time by function, in base:", *map(_line, hot)] if hot else []
+    lines = [_head(hot[0]), *map(_line, hot)] if hot else []
     sources = [f"what the benchmark runs, {path}:\n{fenced(text)}" for path, text in benchmark]
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -61,10 +61,18 @@ def hot_functions(hot: Sequence[HotFunction], benchmark: Sequence[tuple[str, str
     return part
 
 
+def _head(first: HotFunction) -> str:
+    if first.bound is not None:
+        return "share of the benchmark's time by function, with the library code that it calls, in base:"
+    left = f"{first.uncounted:.0%} of the time is in library code and not counted"
+    return f"share of the benchmark's time by function, in base ({left}):"
+
+
 def _line(one: HotFunction) -> str:
     callers = f", called by {', '.join(one.callers)}" if one.callers else ""
     tests = f"; named in {', '.join(one.tests)}" if one.tests else "; no test names it"
-    return f"{one.share:6.1%} {one.file}:{one.line} {one.name} (at most {one.bound:.2f}x){callers}{tests}"
+    bound = f" (at most {one.bound:.2f}x)" if one.bound is not None else ""
+    return f"{one.share:6.1%} {one.file}:{one.line} {one.name}{bound}{callers}{tests}"
 
 
 def _texts(hot: Sequence[HotFunction], program: Program, problem: Problem) -> Iterator[str]:

@@ -78,7 +78,8 @@ class Llm:
         problem, program = observation.state.problem, observation.state.program
         completion = await self._answered(self.request(observation), program, problem)
         whole, form = completion.ended == "stop", form_of(problem, self.answer)
-        found = read(completion.text, program, problem.language, form, problem.entry, whole)
+        is_repo = problem.spec.repo is not None
+        found = read(completion.text, program, problem.language, form, problem.entry, whole, is_repo)
         if isinstance(found, Unread) and says_no_gain(completion.text):
             return Action(None, completion.text, completion.usage, no_gain=True)
         if isinstance(found, Unread):
@@ -90,7 +91,7 @@ class Llm:
         completion = await self.model.complete(request)
         for _ in range(ROUNDS if problem.spec.repo is not None else 0):
             wanted = wishes(completion.text)
-            found = read(completion.text, program, problem.language, "edits", problem.entry)
+            found = read(completion.text, program, problem.language, "edits", problem.entry, is_open=True)
             if not wanted or not isinstance(found, Unread):
                 break
             told = f"# Shown\n\n{_sendable(shown(program, wanted))}\n\nNow answer."

@@ -46,7 +46,8 @@ def why_unusable(answer: str, wanted: Wanted, program: Program) -> str:
 
     ``program``: the one that the answer changes.
     """
-    found = read(answer, program, wanted.language, wanted.answer, wanted.entry, complete=True)
+    is_repo = wanted.repo is not None
+    found = read(answer, program, wanted.language, wanted.answer, wanted.entry, complete=True, is_open=is_repo)
     if isinstance(found, Unread):
         return "" if says_no_gain(answer) else found.reason
     if wanted.repo is None:
@@ -62,6 +63,9 @@ def why_unusable(answer: str, wanted: Wanted, program: Program) -> str:
 def texts_asked_for(answer: str, wanted: Wanted, program: Program) -> str:
     """What an answer asks to see of a repository (``SHOW path``); empty if it asks for nothing, or has a program."""
     asked = wishes(answer) if wanted.repo is not None else []
-    if not asked or isinstance(read(answer, program, wanted.language, wanted.answer, wanted.entry), Program):
+    if not asked:
+        return ""
+    found = read(answer, program, wanted.language, wanted.answer, wanted.entry, is_open=True)
+    if isinstance(found, Program):
         return ""
     return shown(program, asked)

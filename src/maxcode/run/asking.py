@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Literal, final
 
 import msgspec
 
@@ -27,6 +27,7 @@ from maxcode.observe.feedback import feedback_lines
 from maxcode.policy.llm import NO_GAIN_ANSWER, Llm
 from maxcode.run.answers import Wanted, texts_asked_for, wanted_of, why_unusable
 from maxcode.run.record import Evaluated, Proposed, Settled, read_events
+from maxcode.run.report import RESULT
 from maxcode.run.request import Request
 
 _FOLDER, _REQUEST, _LOCK = "asked", "request.json", "lock"
@@ -96,6 +97,18 @@ def waiting(run: Path) -> list[str]:
     return _questions(run).open()
 
 
+def state_of(run: Path) -> Literal["asking", "evaluating", "ended", "interrupted"]:
+    """What a run is at: prompts are open, a `tell` goes on with it, it has its result, or it was cut off."""
+    if waiting(run):
+        return "asking"
+    with (run / _FOLDER / _LOCK).open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return "evaluating"
+    return "ended" if (run / RESULT).exists() else "interrupted"
+
+
 def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     """Keeps the answer to the prompt ``name``, and goes on with the run by ``go`` as far as answers reach.
 
@@ -113,6 +126,11 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
             return Told((texts,), len(questions.open()))
         if why := why_unusable(answer, wanted, program):
             _refuse(questions, name, why)
+    if not questions.may_hold(name, answer) and state_of(run) == "ended":
+        raise InputError(
+            f"the run has ended, and takes no more answers: its result is in {run / RESULT}; to try more, start "
+            "another run, with another --out"
+        )
     questions.answer(name, answer)
     told = _gone_on(run, go)
     return replace(told, feedback=_feedback(run, answer))
@@ -133,10 +151,11 @@ def _refuse(questions: Questions, name: str, why: str) -> None:
 def finish(run: Path, go: Go) -> Told:
     """Answers every open prompt with "no further gain" until the run ends; its winner is confirmed and certified.
     Raises as ``tell``."""
-    told = Told((), 0)
+    told, questions = Told((), 0), _questions(run)
     while told.result is None:
-        names = waiting(run)
-        told = tell(run, names[0], NO_GAIN_ANSWER, go) if names else _gone_on(run, go)
+        for name in questions.open():
+            questions.answer(name, NO_GAIN_ANSWER)
+        told = _gone_on(run, go)
         if told.result is None and not told.open:
             raise InputError(f"{run} has no open prompt and does not end; repeat the command that began it")
     return told

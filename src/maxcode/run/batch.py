@@ -49,7 +49,7 @@ class Run:
 
     ``budget``       candidates
     ``concurrency``  slots at the same time
-    ``watch``        is called with each recorded part
+    ``watch``        is called with each recorded part; ``say`` with an activity that records nothing until its end
     ``caps``         limits on the cost of the run
     ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
     ``drawn``        chooses a slot's draw: that of its state comes first, then those of the other states of its batch
@@ -62,6 +62,7 @@ class Run:
     machine: Machine | None = None
     record: Record = field(default_factory=Record)
     watch: Callable[[Line], None] = lambda line: None
+    say: Callable[[str], None] = lambda words: None
     caps: Caps = field(default_factory=Caps)
     spent: Callable[[], Usage] | None = None
     drawn: Callable[[Sequence[int]], int] = lambda draws: draws[0]
@@ -316,6 +317,7 @@ async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> d
     challengers = _challengers(states, reached)
     if job.referee is None or not challengers:
         return {}
+    job.run.say(f"confirming the best of batch {states[0].id[0]} on fresh pairs")
     try:
         return await job.referee.settle(job.problem, challengers, reached.best)
     except MaxcodeError:

@@ -44,7 +44,7 @@ from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
-from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
+from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
 from maxcode.search.onward import ENDED
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
@@ -82,7 +82,7 @@ def optimize_source(
         search = _Search(job, admission, parts, began_with)
         spending(lambda: parts.journal.spent)
         try:
-            found = search.run(watch)
+            found = search.run(watch, say)
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
@@ -140,7 +140,7 @@ class _Search:
     parts: MethodParts
     shape: int
 
-    def run(self, watch: Callable[[Line], None]) -> Result:
+    def run(self, watch: Callable[[Line], None], say: Callable[[str], None]) -> Result:
         """Starts the search, or continues the recorded one."""
         request, admission, journal = self.job.request, self.admission, self.parts.journal
         _show_recorded(self.job.folder, watch)
@@ -155,6 +155,7 @@ class _Search:
                 machine=admission.machine,
                 record=record,
                 watch=watch,
+                say=say,
                 caps=request.caps,
                 spent=lambda: journal.spent,
                 drawn=journal.drawn,
@@ -196,6 +197,7 @@ class _Search:
             cluster=slots,
             notes=(*best.notes, *_certificate_notes(self.job, found, certificate)),
             change=() if is_given else change_lines(found.best),
+            refused=() if is_given else refusals(found),
             left=() if is_given else self._left(found),
         )
 

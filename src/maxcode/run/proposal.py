@@ -98,9 +98,11 @@ class Proposal:
         yield from ("with this `problem.toml` in the clone:", "", "```toml", 'kind = "repo"')
         yield f'base = "{spec.commit}"'
         yield f"edit = {_toml(list(spec.edit))}"
-        for key in ("setup", "build", "tests", "benchmark", "read"):
+        for key in ("setup", "build", "tests", "benchmark"):
             if value := getattr(spec, key):
                 yield f"{key} = {_toml(value)}"
+        if spec.show:
+            yield f"show = {_toml(list(spec.show))}"
         if spec.same_output:
             yield "same_output = true"
         if self.problem.spec.env:

@@ -18,7 +18,7 @@ from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.observe.trajectory import TOKENS
 from maxcode.policy.agent import AgentSettings
-from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, units_of
+from maxcode.policy.rules.rewriter import LANGUAGES, can_edit, chosen_rules
 from maxcode.problems import Source
 from maxcode.problems.description import merged
 from maxcode.run.changes import differences
@@ -184,10 +184,10 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
         )
     if request.policy == REWRITER:
         inexact = problem.spec.checker.kind == "float"
-        units = units_of(problem)
-        if all(next(edits(unit, inexact, rules_of(request)), None) is None for unit in units):
+        if not can_edit(problem, inexact, rules_of(request)):
+            where = problem.program.name if problem.spec.repo is None else "the files of `edit` in C and C++"
             raise NoRuleError(
-                f"no rule of the built-in rewriter applies to {problem.program.name}: no candidate would differ from "
+                f"no rule of the built-in rewriter applies to {where}: no candidate would differ from "
                 "it; use a language model (--policy llm:MODEL), answer the prompts yourself (--policy ask), or add "
                 "--anyway to run it all the same"
             )

@@ -54,6 +54,7 @@ class RunResult:
     ``cluster``       figures of the slots of a cluster; None: this machine
     ``notes``         remarks on the run and its certificate
     ``change``        what the best program changes, in words; empty if nothing was faster
+    ``refused``       why no candidate was run, if all were rejected or did not build
     ``left``          what is left to do, where little or nothing was won
     """
 
@@ -73,6 +74,7 @@ class RunResult:
     notes: tuple[str, ...] = ()
     change: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -124,6 +126,7 @@ class RunResult:
         counted["correct"] = counted.get("correct", 0) - self.unchanged
         counts = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()) if count)
         yield f"candidates {self.candidates}: {counts}"
+        yield from _titled("", self.refused)
         yield from _titled("change", self.change)
         if self.best.is_relative_to(self.folder):
             yield f"best       {self.best}"
@@ -146,6 +149,7 @@ class RunResult:
             "ended": self.ended or None,
             "cluster": self.cluster.as_table() if self.cluster is not None else None,
             "change": self.change or None,
+            "refused": self.refused or None,
             "left": self.left or None,
         }
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import shorten
@@ -10,13 +11,15 @@ from typing import final
 
 from maxcode.code.source import prose
 from maxcode.core.history import Result
-from maxcode.core.types import Hotspot, Outcome, Program, State
+from maxcode.core.types import Evaluation, Hotspot, Outcome, Program, State
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.observe.known import is_near_floor
 
 LITTLE = 1.2  # times as fast: below it a result says what is left to do
 _SHOWN_STEPS, _SHOWN = 2, 230  # steps of the path, and characters of each
+_SHOWN_REASONS = 3
+_NOT_RUN = frozenset({Outcome.REJECTED, Outcome.UNBUILT})
 _HOT = 0.2  # share of the samples from which on a line is named
 _STEP = re.compile(
     r"^- (?P<rule>\w+)\((?P<site>[^()\n]*)\): (?P<what>[^\n]*?)(?: \((?P<why>[^()\n]*)\))?$", re.MULTILINE
@@ -70,6 +73,24 @@ def notes_on_candidates(found: Result) -> Iterator[str]:
     """What became of several candidates and has a cure."""
     yield from _unread(found)
     yield from _made(found)
+
+
+def refusals(found: Result) -> tuple[str, ...]:
+    """Why no candidate was run, most frequent reason first; empty if one was, or if no answer held a program."""
+    steps = [state.step for state in found.reached if state.step is not None and state.step.action.program is not None]
+    if any(step.evaluation.outcome not in _NOT_RUN for step in steps):
+        return ()
+    reasons = Counter(_first_reason(step.evaluation) for step in steps)
+    told = [f"{count} of {len(steps)} {reason}" for reason, count in reasons.most_common(_SHOWN_REASONS)]
+    if (more := len(reasons) - len(told)) > 0:
+        told.append(f"{more} more {'reason is' if more == 1 else 'reasons are'} in events.jsonl")
+    return tuple(told)
+
+
+def _first_reason(evaluation: Evaluation) -> str:
+    """The outcome and the first line of its first reason."""
+    why = next(iter(evaluation.feedback.reasons), "").strip().partition("\n")[0]
+    return shorten(f"{evaluation.outcome.value}: {why or 'no reason is recorded'}", _SHOWN)
 
 
 def _unread(found: Result) -> Iterator[str]:

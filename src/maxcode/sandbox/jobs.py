@@ -35,7 +35,7 @@ ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<6I5Q")
 _REPLY = struct.Struct("<Ii6Q4I3Q64s")
-_SAMPLE = struct.Struct("<II7Q")
+_SAMPLE = struct.Struct("<II33Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024

@@ -6,8 +6,8 @@
  */
 #define MOST_SAMPLES 8192
 #define MOST_MAPPINGS 256
-#define MOST_CALLERS 6
-#define STACK_WORDS 512
+#define MOST_CALLERS 32
+#define STACK_WORDS 1024
 #define NAME 64
 
 struct sample {

@@ -22,13 +22,17 @@ class TimedInput:
     flop: int = 0
 
 
+UNCOUNTED_AT_MOST = 0.05  # of a profile; with more of it, a share bounds nothing
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class HotFunction:
     """A function of a repository where the benchmark of base spends its time.
 
-    ``share``: of all that was seen (0 to 1), in the function itself.  ``callers``: who calls it, most frequent first.
-    ``tests``: the test files that name it.
+    ``share``: of all that was seen (0 to 1), in the function itself and in the library code that it calls.
+    ``callers``: who calls it, most frequent first.  ``tests``: the test files that name it.
+    ``uncounted``: the share of library code whose callers are not known; it is in no function's share.
     """
 
     file: str
@@ -37,11 +41,15 @@ class HotFunction:
     share: float
     callers: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    uncounted: float = 0.0
 
     @property
-    def bound(self) -> float:
-        """The largest speed-up that this function alone can give (Amdahl), at most 1000."""
-        return min(1000.0, 1 / max(1 - self.share, 1e-6))
+    def bound(self) -> float | None:
+        """The largest speed-up that this function and the library code that it calls can give (Amdahl), at most 1000;
+        None if too much library code is not counted."""
+        if self.uncounted > UNCOUNTED_AT_MOST:
+            return None
+        return min(1000.0, 1 / max(1 - self.share - self.uncounted, 1e-6))
 
 
 @final

@@ -18,20 +18,21 @@ import shlex
 import shutil
 import tarfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import final
 
 from maxcode.core.types import HotFunction
+from maxcode.core.types.facts import UNCOUNTED_AT_MOST
 from maxcode.evaluate.repo.commands import OUTPUT_MB, PROCESSES, Commands, Place, memory_mb, said
 from maxcode.evaluate.repo.layers import Layers
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, charged
 from maxcode.evaluate.repo.profile_readers import (
-    Costs,
-    Function,
+    add_stack,
     frames_of,
-    function_at,
     of_callgrind,
     of_cprofile,
     of_pprof,
@@ -43,23 +44,34 @@ PROFILE_S = 300.0  # wall seconds
 PLACES_KEPT, CALLERS_KEPT = 12, 3
 LEAST_SAMPLES, LEAST_SHARE = 50, 0.005
 _HOOK = Path(__file__).with_name("profile_hook.py")
-_PACKED, _ADDRESSES = "/tmp/maxcode-profile.tar", 400
+_PACKED, _ADDRESSES_AT_MOST = "/tmp/maxcode-profile.tar", 2000
 _PYTHON = re.compile(r"\b(?:python[\d.]*|pytest|py\.test|tox|nox)\b")
 _NODE = re.compile(r"\b(?:node|npm|npx|yarn|pnpm)\b")
 _GO = re.compile(r"^go\s+test\s+[^;&|]*-bench\b[^;&|]*$")
 _SHELL = frozenset(";&|<>()$`*?\n'\"\\")
 
 
+Frames = Mapping[int, list[tuple[str, str, int]]]
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class RepoProfile:
     """``functions``: the costliest first.  ``how``: the profiler and what its shares are of.  ``elsewhere``: the share
-    outside the repository.  ``why_not``: why there is no profile, else empty."""
+    of code outside the repository without a known caller.  ``why_not``: why there is no profile, else empty."""
 
     functions: tuple[HotFunction, ...] = ()
     how: str = ""
     elsewhere: float = 0.0
     why_not: str = ""
+
+    @property
+    def counted(self) -> str:
+        """What the shares count, and what is in none of them."""
+        without = f"{self.elsewhere:.0%} is in other code without a known caller"
+        if self.elsewhere > UNCOUNTED_AT_MOST:
+            return f"{without}, such as libraries, and not counted"
+        return f"with the library code that a function calls; {without}"
 
 
 async def profiled(
@@ -69,19 +81,20 @@ async def profiled(
 
     ``known``: the paths of the repository's files.  ``is_long``: the command is too long to be run fifty times as slow.
     """
+    tree = Tree(str(place.path), known, place.problem.program.files)
     async with place.session(side) as commands:
         for fits, profile in _WAYS:
             if fits(command) and not (is_long and profile is _by_callgrind):
-                found = await profile(commands, command)
+                found = await profile(commands, command, tree)
                 if found is not None:
-                    return _narrowed(found, known)
+                    return found
     return RepoProfile(
         why_not=f"no profiler follows {command!r}: install valgrind, or give a command that starts a program, Python, "
         "node or `go test -bench`"
     )
 
 
-async def _by_cprofile(commands: Commands, command: str) -> RepoProfile | None:
+async def _by_cprofile(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
     given = dict(commands.place.problem.spec.env).get("PYTHONPATH", "")
     given = given.replace("{repo}", str(commands.place.path))
     prepared = (
@@ -92,12 +105,10 @@ async def _by_cprofile(commands: Commands, command: str) -> RepoProfile | None:
     if not ran.ok:
         return _failed(command, ran)
     text = b"\n".join(_unpacked(ran).values()).decode(errors="replace")
-    return _ranked(
-        of_cprofile(text, str(commands.place.path)), "cProfile, shares of seconds (it slows small functions)"
-    )
+    return _ranked(of_cprofile(text, tree), "cProfile, shares of seconds (it slows small functions)", tree)
 
 
-async def _by_v8(commands: Commands, command: str) -> RepoProfile | None:
+async def _by_v8(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
     prepared = (
         'mkdir -p $TMPDIR/p $TMPDIR/bin; printf \'#!/bin/sh\\nexec "%s" --cpu-prof --cpu-prof-dir="%s" "$@"\\n\' '
         '"$(command -v node)" "$TMPDIR/p" > $TMPDIR/bin/node; chmod +x $TMPDIR/bin/node; '
@@ -106,10 +117,10 @@ async def _by_v8(commands: Commands, command: str) -> RepoProfile | None:
     ran = await _ran(commands, f"{prepared}\n{command}", "p")
     if not ran.ok:
         return _failed(command, ran)
-    return _ranked(of_v8(_unpacked(ran), str(commands.place.path)), "V8's profiler, shares of samples")
+    return _ranked(of_v8(_unpacked(ran), tree), "V8's profiler, shares of samples", tree)
 
 
-async def _by_pprof(commands: Commands, command: str) -> RepoProfile | None:
+async def _by_pprof(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
     test = "$TMPDIR/p/bench.test"
     script = (
         f"mkdir $TMPDIR/p && {command} -cpuprofile=$TMPDIR/p/cpu -o {test} && "
@@ -120,10 +131,10 @@ async def _by_pprof(commands: Commands, command: str) -> RepoProfile | None:
     if not ran.ok:
         return _failed(command, ran)
     text = b"\n".join(_unpacked(ran).values()).decode(errors="replace")
-    return _ranked(of_pprof(text, str(commands.place.path)), "Go's pprof, shares of samples")
+    return _ranked(of_pprof(text, tree), "Go's pprof, shares of samples", tree)
 
 
-async def _by_samples(commands: Commands, command: str) -> RepoProfile | None:
+async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
     """None if the samples are too few, because other processes do the work."""
     top = str(commands.place.path)
     words = shlex.split(command)
@@ -132,39 +143,36 @@ async def _by_samples(commands: Commands, command: str) -> RepoProfile | None:
     ran = await commands.session.run(job)
     if not ran.ok:
         return _failed(command, ran)
-    own = [sample for sample in ran.samples if _address(sample) is not None]
-    if len(own) < LEAST_SAMPLES:
+    if sum(bool(_addresses(sample)) for sample in ran.samples) < LEAST_SAMPLES:
         return None
-    counts = Counter(at for sample in own for at in (_address(sample), *sample.callers[:2]) if at is not None)
-    asked = [f"{at:#x}" for at, _ in counts.most_common(_ADDRESSES)]
-    named = await commands.session.run(_job(("addr2line", "-a", "-i", "-f", "-C", "-e", program, *asked)))
+    counts = Counter(at for sample in ran.samples for at in _addresses(sample))
+    asked = "".join(f"{at:#x}\n" for at, _ in counts.most_common(_ADDRESSES_AT_MOST))
+    named = await commands.session.run(
+        _job(("sh", "-c", f"addr2line -a -i -f -C -e {shlex.quote(program)} <<ADDRESSES\n{asked}ADDRESSES"))
+    )
     frames = dict(frames_of(named.stdout.decode(errors="replace"))) if named.ok else {}
     found = Costs()
     for sample in ran.samples:
-        _add_sample(found, sample, frames, top)
-    return _ranked(found, f"{len(ran.samples)} samples of its main thread")
+        add_stack(found, _stack(sample, frames, tree), 1)
+    how = f"{len(ran.samples)} samples of its main thread"
+    has_lines = any(line for seen in frames.values() for _, _, line in seen)
+    return _ranked(found, how if has_lines else f"{how}, by names alone (compile with -g)", tree)
 
 
-def _address(sample: Sample) -> int | None:
-    """The address in the program: where it is, or where it called a library."""
-    if not sample.module:
-        return sample.address
-    return sample.callers[0] - 1 if sample.callers else None
+def _addresses(sample: Sample) -> list[int]:
+    """The addresses in the program, innermost first: where it is, and its calls that led there."""
+    return [*([] if sample.module else [sample.address]), *(back - 1 for back in sample.callers)]
 
 
-def _add_sample(found: Costs, sample: Sample, frames: dict[int, list[tuple[str, str, int]]], top: str) -> None:
-    at = _address(sample)
-    seen = frames.get(at, []) if at is not None else []
-    own = [(function_at(path, name, top), line) for name, path, line in seen]
-    function, line = next(((one, line) for one, line in own if one.file), (Function("", sample.module or "?"), 0))
-    found.add(function, 1, line)
-    outer = [name for back in sample.callers for name, _, _ in frames.get(back, [])[-1:]]
-    caller = next((name for name in outer if name != function.name), "")
-    if caller:
-        found.callers[function][caller] += 1
+def _stack(sample: Sample, frames: Frames, tree: Tree) -> list[tuple[Function, int]]:
+    """The functions of a sample with their lines, as far as all are known."""
+    stack = []
+    for at in takewhile(frames.__contains__, _addresses(sample)):
+        stack += [(tree.compiled(path, name, line), line) for name, path, line in frames[at]]
+    return stack
 
 
-async def _by_callgrind(commands: Commands, command: str) -> RepoProfile | None:
+async def _by_callgrind(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
     words = (
         "valgrind --tool=callgrind --trace-children=yes --compress-strings=no --compress-pos=no --vgdb=no "
         "--log-file=/dev/null --callgrind-out-file=$TMPDIR/p/%p"
@@ -174,8 +182,8 @@ async def _by_callgrind(commands: Commands, command: str) -> RepoProfile | None:
         return _failed(command, ran, " under valgrind, which takes some fifty times as long")
     costs = Costs()
     for data in _unpacked(ran).values():
-        costs.merge(of_callgrind(data.decode(errors="replace"), str(commands.place.path)))
-    return _ranked(costs, "callgrind, shares of instructions")
+        costs.merge(of_callgrind(data.decode(errors="replace"), tree))
+    return _ranked(costs, "callgrind, shares of instructions", tree)
 
 
 async def _ran(commands: Commands, script: str, kept: str) -> Ran:
@@ -210,29 +218,23 @@ def _failed(command: str, ran: Ran, how: str = "") -> RepoProfile:
     return RepoProfile(why_not=f"{command!r} fails{how}: {said(ran)}")
 
 
-def _ranked(costs: Costs, how: str) -> RepoProfile:
+def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
     total = sum(costs.own.values())
     if not total:
         return RepoProfile(
             why_not="the profiler saw nothing of the command: it ends too soon, or starts other programs"
         )
-    own = {function: cost for function, cost in costs.own.items() if function.file}
-    best = sorted(own, key=lambda function: -own[function])
-    found = tuple(
+    paid, lost = charged(costs)
+    best = sorted(paid, key=lambda function: -paid[function])[:PLACES_KEPT]
+    elsewhere = round(lost / total, 4)
+    found = (
         HotFunction(
-            one.file, one.name, costs.lines.get(one, 0), round(own[one] / total, 4),
-            tuple(name for name, _ in costs.callers.get(one, Counter[str]()).most_common(CALLERS_KEPT)),
+            one.file, one.name, costs.lines.get(one, 0) or tree.line_of(one), round(paid[one] / total, 4),
+            costs.most_callers(one, CALLERS_KEPT), uncounted=elsewhere,
         )
         for one in best
     )  # fmt: skip
-    return RepoProfile(found, how)
-
-
-def _narrowed(found: RepoProfile, known: Collection[str]) -> RepoProfile:
-    """Without functions of other files, such as those of the system that name a relative path."""
-    own = [one for one in found.functions if one.file in known]
-    kept = tuple(one for one in own[:PLACES_KEPT] if one.share >= LEAST_SHARE)
-    return replace(found, functions=kept, elsewhere=round(max(0.0, 1 - sum(one.share for one in own)), 4))
+    return RepoProfile(tuple(one for one in found if one.share >= LEAST_SHARE), how, elsewhere)
 
 
 def _is_program(command: str) -> bool:
@@ -242,7 +244,7 @@ def _is_program(command: str) -> bool:
     return is_plain and not first.endswith((".sh", ".py", ".js", ".pl", ".rb"))
 
 
-_Way = tuple[Callable[[str], bool], Callable[[Commands, str], Awaitable[RepoProfile | None]]]
+_Way = tuple[Callable[[str], bool], Callable[[Commands, str, Tree], Awaitable[RepoProfile | None]]]
 _WAYS: tuple[_Way, ...] = (
     (lambda command: _PYTHON.search(command) is not None, _by_cprofile),
     (lambda command: _GO.match(command) is not None, _by_pprof),

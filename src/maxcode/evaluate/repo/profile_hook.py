@@ -12,18 +12,22 @@ import json
 import os
 import pstats
 
-_MOST = 400
+_MOST = 2000
 
 
 def _write(profile: cProfile.Profile, path: str) -> None:
     profile.disable()
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     rows = []
-    for (file, line, name), (_, _, own, _, callers) in sorted(stats.items(), key=lambda one: -one[1][2])[:_MOST]:
-        called = [[caller[2], counts[0] if isinstance(counts, tuple) else counts] for caller, counts in callers.items()]
-        rows.append([os.path.abspath(file) if os.path.exists(file) else "", line, name, own, called])
+    for (file, line, name), (_, _, own, _, callers) in sorted(stats.items(), key=lambda one: -one[1][3])[:_MOST]:
+        called = [[_path(whose), at, caller, counts[3]] for (whose, at, caller), counts in callers.items()]
+        rows.append([_path(file), line, name, own, called])
     with open(path, "a", encoding="utf-8") as out:
         out.write(json.dumps(rows) + "\n")
+
+
+def _path(file: str) -> str:
+    return os.path.abspath(file) if os.path.exists(file) else ""
 
 
 if "MAXCODE_PROFILE" in os.environ:

@@ -8,86 +8,54 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
-from typing import Any, NamedTuple, final
+from typing import Any
 
-_NAME_AT_MOST = 120
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree
+
+_DEEPEST = 1000  # frames of a stack
 _PPROF = re.compile(
     r"^\s*([\d.]+)(ns|us|ms|s|mins|hrs)?\s+[\d.]+%\s+[\d.]+%\s+\S+\s+[\d.]+%\s+(\S+) (\S+\.go):(\d+)", re.MULTILINE
 )
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "mins": 60.0, "hrs": 3600.0}
 
 
-class Function(NamedTuple):
-    """A function: its file, relative to the repository ("" if it is not of it), and its name."""
-
-    file: str
-    name: str
-
-
-@final
-@dataclass(slots=True)
-class Costs:
-    """``own``: the cost of each function itself.  ``lines``: the first line of it that was seen.  ``callers``: how
-    often, or at which cost, others called it."""
-
-    own: dict[Function, float] = field(default_factory=lambda: defaultdict(float))
-    lines: dict[Function, int] = field(default_factory=dict)
-    callers: dict[Function, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-
-    def add(self, function: Function, cost: float, line: int) -> None:
-        """Adds cost to a function."""
-        self.own[function] += cost
-        self.lines.setdefault(function, line)
-
-    def merge(self, other: Costs) -> None:
-        """Adds the costs of another process."""
-        for function, cost in other.own.items():
-            self.add(function, cost, other.lines[function])
-        for function, callers in other.callers.items():
-            self.callers[function].update(callers)
-
-
-def function_at(path: str, name: str, top: str) -> Function:
-    """The function ``name`` of the file at an absolute or relative path; ``top``: the repository's folder."""
-    pure = PurePosixPath(path)
-    inside = pure.relative_to(top) if pure.is_relative_to(top) else pure
-    is_own = bool(path) and not inside.is_absolute() and ".." not in inside.parts
-    return Function(str(inside) if is_own else "", name[:_NAME_AT_MOST])
-
-
-def of_cprofile(lines: str, top: str) -> Costs:
-    """The lines of ``profile_hook.py``, one for each process: [[file, line, function, seconds, [[caller, calls]]]]."""
+def of_cprofile(lines: str, tree: Tree) -> Costs:
+    """The lines of ``profile_hook.py``, one for each process: [[file, line, function, seconds, [[file of a caller,
+    line, caller, seconds with what it calls]]]]."""
     found = Costs()
     for line in lines.splitlines():
         with suppress(ValueError, TypeError, KeyError):
             for file, at, name, seconds, callers in json.loads(line):
-                function = function_at(str(file), str(name), top)
+                function = _of_python(tree, file, at, name)
                 found.add(function, float(seconds), int(at))
-                for caller, calls in callers:
-                    found.callers[function][str(caller)[:_NAME_AT_MOST]] += int(calls)
+                for whose, where, caller, cost in callers:
+                    found.add_call(function, _of_python(tree, whose, where, caller), float(cost))
     return found
 
 
-def of_callgrind(text: str, top: str) -> Costs:
+def _of_python(tree: Tree, file: object, line: object, name: object) -> Function:
+    found = tree.function(str(file), str(name))
+    return found if found.file else found._replace(where=f"{file}:{line}")
+
+
+def of_callgrind(text: str, tree: Tree) -> Costs:
     """The file of callgrind, written without compressed names.  Inlined code of a library counts for its function."""
     found = Costs()
     at = {"fl": "", "fi": "", "fn": "", "cfi": "", "cfn": ""}
+    called: Function | None = None
     is_call = False
     for line in text.splitlines():
         key, is_pair, value = line.partition("=")
         if line[:1].isdigit() or line[:1] in ("+", "-", "*"):
             if not is_call:
-                _add_line(found, _inlined(at, top), line)
-            is_call = False
+                _add_line(found, _inlined(at, tree), line)
+            elif called is not None:
+                _add_call(found, called, tree.compiled(at["fl"], at["fn"]), line)
+            is_call, called = False, None
         elif is_pair and key == "calls":
-            called = function_at(at["cfi"] or at["fl"], at["cfn"], top)
-            with suppress(ValueError):
-                found.callers[called][at["fn"][:_NAME_AT_MOST]] += int(value.split()[0])
+            called = tree.compiled(at["cfi"] or at["fi"], at["cfn"])
             at["cfi"], is_call = "", True
         elif is_pair and key == "fl":
             at["fl"] = at["fi"] = value
@@ -99,9 +67,15 @@ def of_callgrind(text: str, top: str) -> Costs:
 _FIELDS = {"fi": "fi", "fe": "fi", "fn": "fn", "cfi": "cfi", "cfl": "cfi", "cfn": "cfn"}
 
 
-def _inlined(at: Mapping[str, str], top: str) -> Function:
-    inner = function_at(at["fi"], at["fn"], top)
-    return inner if inner.file else function_at(at["fl"], at["fn"], top)
+def _inlined(at: Mapping[str, str], tree: Tree) -> Function:
+    inner = tree.compiled(at["fi"], at["fn"])
+    return inner if inner.file else tree.compiled(at["fl"], at["fn"])
+
+
+def _add_call(found: Costs, called: Function, caller: Function, line: str) -> None:
+    """Adds the cost of a call, with all that it calls in turn."""
+    with suppress(ValueError, IndexError):
+        found.add_call(called, caller, float(line.split()[1]))
 
 
 def _add_line(found: Costs, function: Function, line: str) -> None:
@@ -110,34 +84,52 @@ def _add_line(found: Costs, function: Function, line: str) -> None:
         found.add(function, float(words[1]), int(words[0]) if words[0].isdigit() else 0)
 
 
-def of_v8(profiles: Mapping[str, bytes], top: str) -> Costs:
-    """The files of node's ``--cpu-prof``."""
+def of_v8(profiles: Mapping[str, bytes], tree: Tree) -> Costs:
+    """The files of node's ``--cpu-prof``.  Code outside the repository counts for the own function that led there."""
     found = Costs()
     for data in profiles.values():
         with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
             profile = json.loads(data)
             nodes = {one["id"]: one for one in profile["nodes"]}
             parents = {child: one for one in nodes.values() for child in one.get("children", ())}
-            for number, one in nodes.items():
-                _add_node(found, one, parents.get(number), top)
+            for one in nodes.values():
+                _add_node(found, one, parents, tree)
     return found
 
 
-def _add_node(found: Costs, node: Any, parent: Any, top: str) -> None:
-    frame, hits = node["callFrame"], int(node.get("hitCount", 0))
-    function = function_at(str(frame["url"]).removeprefix("file://"), str(frame["functionName"]) or "(top level)", top)
-    if not hits or function.name in ("(idle)", "(root)"):
+def _add_node(found: Costs, node: Any, parents: Mapping[Any, Any], tree: Tree) -> None:
+    hits, path = int(node.get("hitCount", 0)), [node]
+    if not hits or node["callFrame"]["functionName"] in ("(idle)", "(root)"):
         return
-    found.add(function, hits, int(frame["lineNumber"]) + 1)
-    if parent is not None:
-        found.callers[function][str(parent["callFrame"]["functionName"])[:_NAME_AT_MOST] or "(top level)"] += hits
+    while path[-1]["id"] in parents and len(path) <= _DEEPEST:
+        path.append(parents[path[-1]["id"]])
+    add_stack(found, [_of_node(one, tree) for one in path], hits)
 
 
-def of_pprof(text: str, top: str) -> Costs:
-    """What ``go tool pprof -top -lines`` prints."""
+def _of_node(node: Any, tree: Tree) -> tuple[Function, int]:
+    frame = node["callFrame"]
+    path, line = str(frame["url"]).removeprefix("file://"), int(frame["lineNumber"]) + 1
+    return tree.function(path, str(frame["functionName"]) or "(top level)"), line
+
+
+def add_stack(found: Costs, stack: Sequence[tuple[Function, int]], cost: float) -> None:
+    """Adds the cost of a stack of (function, line), innermost first, to the first own function of it."""
+    own = [at for at in stack if at[0].file]
+    if not own:
+        found.add(stack[0][0] if stack else Function("", "?"), cost, 0)
+        return
+    function, line = own[0]
+    found.add(function, cost, line)
+    caller = next((one for one, _ in own if one != function), None)
+    if caller is not None:
+        found.add_call(function, caller, cost)
+
+
+def of_pprof(text: str, tree: Tree) -> Costs:
+    """What ``go tool pprof -top -lines`` prints; it names no callers."""
     found = Costs()
     for number, unit, name, path, line in _PPROF.findall(text):  # the costliest line of a function comes first
-        found.add(function_at(path, name.rpartition("/")[2], top), float(number) * _UNITS[unit or "s"], int(line))
+        found.add(tree.function(path, name.rpartition("/")[2]), float(number) * _UNITS[unit or "s"], int(line))
     return found
 
 

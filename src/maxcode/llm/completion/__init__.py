@@ -31,12 +31,14 @@ def read(
     answer: Answer = "whole",
     entry: str = "main",
     complete: bool = False,
+    is_open: bool = False,
 ) -> Program | Unread:
     """The program that a completion proposes in place of ``program``; Unread with the reason if there is none.
 
     ``answer``: the requested form.  If the completion has only another form, that is read too: it was paid for, and it
     means one program only.  A diff is a form of edits.
     ``entry``: the function that a whole program of C or C++ must define.
+    ``is_open``: a block may add a file to a program of one file, as in a repository.
     ``complete``: the model ended by itself, so a last block that is never closed is whole.
     Never raises for any text; InputError for an unknown language.
     """
@@ -44,13 +46,13 @@ def read(
     if not said.strip():
         return Unread("the completion holds no answer" + (" after its reasoning" if text.strip() else ""))
     if answer == "edits" and has_edits(said):
-        return edited(said, program)
+        return edited(said, program, is_open)
     by_diff = patched(said, program) if answer == "edits" and has_diff(said) else None
     if isinstance(by_diff, Program):
         return by_diff
     program_read = whole(said, program, language, entry, complete)
     if isinstance(program_read, Unread) and has_edits(said):
-        return edited(said, program)
+        return edited(said, program, is_open)
     if isinstance(program_read, Unread) and has_diff(said):
         return by_diff or patched(said, program)
     if isinstance(program_read, Unread) and answer == "edits" and not program_read.cut:

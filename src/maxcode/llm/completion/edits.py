@@ -8,7 +8,7 @@
 
 The lines must occur exactly once.  They are compared verbatim, then without white space at line ends, then without
 indentation, then without blank lines around them.  A line before a block, or before the fence around it, may name its
-file.  In a program of several files, an empty SEARCH part makes the new file that is named.
+file.  In a program of several files, and in a repository, an empty SEARCH part makes the new file that is named.
 """
 
 from __future__ import annotations
@@ -62,14 +62,18 @@ def has_edits(answer: str) -> bool:
     return _ANY.search(answer) is not None
 
 
-def edited(answer: str, program: Program) -> Program | Unread:
-    """The program after all blocks of an answer; Unread if one cannot be applied, or if nothing changes."""
+def edited(answer: str, program: Program, is_open: bool = False) -> Program | Unread:
+    """The program after all blocks of an answer; Unread if one cannot be applied, or if nothing changes.
+
+    ``is_open``: a block may add a file although the program has one only, as in a repository.
+    """
+    is_open = is_open or len(program.files) > 1
     edits = _edits(html.unescape(answer) if _ESCAPED.search(answer) else answer)
     if isinstance(edits, Unread):
         return edits
     after = program
     for edit in edits:
-        applied = _applied(edit, after)
+        applied = _applied(edit, after, is_open)
         if isinstance(applied, Unread):
             return applied
         after = applied
@@ -100,13 +104,16 @@ def _is_fenced(lines: Lines) -> bool:
     return len(lines) > 1 and all(_FENCE.fullmatch(line) is not None for line in (lines[0], lines[-1]))
 
 
-def _applied(edit: Edit, program: Program) -> Program | Unread:
+def _applied(edit: Edit, program: Program, is_open: bool) -> Program | Unread:
     """The program after one block, read with the last divider whose SEARCH lines are found."""
     if any(_SEARCH.fullmatch(line) for line in edit.lines) and not any(map(has_edits, program.files.values())):
         return Unread(f"SEARCH/REPLACE block {edit.number} has no line `>>>>>>> REPLACE` before the next one begins")
     reasons: list[str] = []
     for search, replacement in edit.readings:
-        changed = _replaced(search, replacement, program, edit.above)
+        if any(line.strip() for line in search):
+            changed = _replaced(search, replacement, program, edit.above)
+        else:
+            changed = _added(replacement, program, edit.above, is_open)
         if isinstance(changed, Program):
             return changed
         reasons.append(changed)
@@ -122,8 +129,6 @@ def _paths(above: str, program: Program) -> list[str]:
 
 def _replaced(search: Lines, replacement: Lines, program: Program, above: str) -> Program | str:
     paths = _paths(above, program)
-    if not any(line.strip() for line in search):
-        return _added(replacement, program, above)
     for matches in _WAYS:
         places = [
             (path, at, wanted, put)
@@ -141,12 +146,17 @@ def _replaced(search: Lines, replacement: Lines, program: Program, above: str) -
     return f"its SEARCH lines are not in the program (they begin with `{first[:80]}`){there}"
 
 
-def _added(text: Lines, program: Program, above: str) -> Program | str:
-    """The program with a new file, if it has several and the words above the block name one that is not there."""
+def _added(text: Lines, program: Program, above: str, is_open: bool) -> Program | str:
+    """The program with a new file, if it may have one and the words above the block name one that is not there."""
     named = [word for word in re.findall(r"[\w./+-]+", above) if _PATH.fullmatch(word)]
     path = named[-1].removeprefix("./") if named else ""
-    if not path or path in program.files or len(program.files) == 1:
-        return "its SEARCH part is empty"
+    empty = "its SEARCH part is empty"
+    if not is_open:
+        return f"{empty}: give the lines to replace"
+    if not path:
+        return f"{empty}, which makes a new file, and the line before it names none: write its whole path there"
+    if path in program.files:
+        return f"{empty}, which makes a new file, and {path} is there already: give the lines of it to replace"
     return Program({**program.files, path: "\n".join(text) + "\n"})
 
 

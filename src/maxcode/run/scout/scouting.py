@@ -55,7 +55,7 @@ class Scouted:
 
     def as_json(self) -> str:
         """All of it for programs."""
-        places = [{**asdict(one), "bound": round(one.bound, 3)} for one in self.profile.functions]
+        places = [{**asdict(one), "bound": one.bound and round(one.bound, 3)} for one in self.profile.functions]
         found = {key: value for key, value in asdict(self.found).items() if key not in _UNTOLD}
         told = {"repository": str(self.top), **found, "notes": self.found.notes, "profiler": self.profile.how,
                 "elsewhere": self.profile.elsewhere, "no_profile": self.profile.why_not, "places": places,
@@ -77,11 +77,12 @@ class Scouted:
         if self.profile.why_not:
             yield f"profile     none: {self.profile.why_not}"
             return
-        yield f"profile     {self.profile.how}; {self.profile.elsewhere:.0%} outside the repository's own code"
+        yield f"profile     {self.profile.how}; {self.profile.counted}"
         for one in self.profile.functions:
             callers = f"  (called by {', '.join(one.callers)})" if one.callers else ""
             mark = "" if is_matched(one.file, found.edit) else "  (not editable)"
-            yield f"  {one.share:6.1%}  at most {one.bound:5.2f}x  {one.file}:{one.line} {one.name}{callers}{mark}"
+            bound = f"at most {one.bound:5.2f}x  " if one.bound is not None else ""
+            yield f"  {one.share:6.1%}  {bound}{one.file}:{one.line} {one.name}{callers}{mark}"
 
 
 async def scout(request: ScoutRequest, say: Callable[[str], None]) -> Scouted:

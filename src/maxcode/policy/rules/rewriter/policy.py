@@ -22,6 +22,7 @@ from maxcode.policy.rules.rewriter.proposal import (
     Offer,
     PolicyTraits,
     ProposalRequest,
+    is_refused,
     open_to,
     proposal,
     read,
@@ -118,15 +119,27 @@ def unit_of(problem: Problem) -> Unit:
     return Unit(problem.language, program.files[program.name], with_entry(others, problem), problem.spec.flags)
 
 
-def units_of(problem: Problem) -> list[Unit]:
-    """The files that rules may edit: of a repository all in C and C++, else the first."""
+def can_edit(problem: Problem, inexact: bool, rules: frozenset[str]) -> bool:
+    """Whether a rule has an edit that the judge does not refuse for its words: in the first file, or of a repository in
+    any file in C or C++."""
     if problem.spec.repo is None:
-        return [unit_of(problem)]
+        return next(edits(unit_of(problem), inexact, rules), None) is not None
+    return any(
+        not is_refused(problem, path, applied(unit, edit))
+        for path, unit in _units_of(problem)
+        for _, found in edits(unit, inexact, rules)
+        for edit in found
+    )
+
+
+def _units_of(problem: Problem) -> Iterator[tuple[str, Unit]]:
+    """The files of a repository that rules may edit, with their paths."""
     files = problem.program.files
     suffixes = {suffix: name for name in ("c", "cpp") for suffix in language_row(name).suffixes}
-    named = [(path, suffixes.get(PurePosixPath(path).suffix, "")) for path in files]
-    return [Unit(name, files[path], [text for other, text in files.items() if other != path], problem.spec.flags)
-            for path, name in named if name]  # fmt: skip
+    for path, text in files.items():
+        if name := suffixes.get(PurePosixPath(path).suffix, ""):
+            others = [one for other, one in files.items() if other != path]
+            yield path, Unit(name, text, others, problem.spec.flags)
 
 
 def _friends(name: str) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
@@ -17,11 +18,13 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.languages import language as language_row
 from maxcode.code.source import fenced, fences
 from maxcode.core.types import Action, Observation, Problem, Program
+from maxcode.evaluate.repo.barred import barred
 from maxcode.observe.about import ORIGINAL
 from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
 
 _DRAWS = 4  # attempts to draw an edit that can be applied
 _LANGUAGES = ("c", "cpp")  # of which rules edit a file that is not the first
+_PROFILED = re.compile(r"^ *([\d.]+)% (\S+):\d+ ", re.MULTILINE)  # share and file of a function
 _TEMPERATURE = 0.6  # the temperature that leaves weights unchanged
 
 
@@ -141,12 +144,18 @@ def _language_of(path: str) -> str:
 
 
 def edited_file(observation: Observation, languages: Sequence[str]) -> str:
-    """The file that rules edit: of a repository the hottest one in their languages, by the section "Profile"; else the
-    program's first."""
+    """The file that rules edit: of a repository the one in their languages where the functions of the section "Profile"
+    take most of the time together, and without a profile any of them, by the draw; else the program's first."""
     program = observation.state.program
+    if observation.state.problem.spec.repo is None:
+        return program.name
     suffixes = tuple(suffix for name in languages for suffix in language_row(name).suffixes)
-    named = re.findall(r"^ *[\d.]+% (\S+):\d+ ", observation.section("Profile") or "", re.MULTILINE)
-    return next((path for path in named if path in program.files and path.endswith(suffixes)), program.name)
+    sources = [path for path in program.files if path.endswith(suffixes)] or [program.name]
+    shares: dict[str, float] = defaultdict(float)
+    for share, path in _PROFILED.findall(observation.section("Profile") or ""):
+        shares[path] += float(share)
+    hottest = max(sources, key=lambda path: shares[path])
+    return hottest if shares[hottest] else sources[observation.draw % len(sources)]
 
 
 def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
@@ -158,13 +167,10 @@ def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
         if frozenset(one.edit.kind for one in made) not in request.experience.failed_together:
             break
     state = request.observation.state
-    is_first = request.path == state.program.name
-    program = state.problem.program.with_text(text) if is_first else _with(state.program, request.path, text)
+    is_one_file = state.problem.spec.repo is None
+    files = {**state.program.files, request.path: text}
+    program = state.problem.program.with_text(text) if is_one_file else Program(files)
     return Action(program, _completion(request, manner, text, made, afresh))
-
-
-def _with(program: Program, path: str, text: str) -> Program:
-    return Program({**program.files, path: text})
 
 
 def open_to(edits: Iterable[Edit], before: Sequence[AppliedEdit], known: Experience) -> list[Edit]:
@@ -205,14 +211,33 @@ def _next(
     """One more edit: the text after it, and the note; None if there is none."""
     problem = request.observation.state.problem
     unit = Unit(request.language, text, request.others, problem.spec.flags)
-    offers = list(manner.offers(unit, before))
-    for _ in range(_DRAWS if offers else 0):
+    offers, draws = list(manner.offers(unit, before)), _DRAWS
+    while offers and draws:
         offer = generator.choices(offers, request.sharpened([one.weight for one in offers]))[0]
         choice = generator.choices(offer.choices, request.sharpened([one.weight for one in offer.choices]))[0]
         after = manner.applied(unit, choice.edit)
-        if after is not None:
+        if after is None:
+            draws -= 1
+        elif is_refused(problem, request.path, after):
+            offers = list(_without(offers, choice))
+        else:
             return after, AppliedEdit(choice.edit, _why(request, offer.rule, choice))
     return None
+
+
+def is_refused(problem: Problem, path: str, text: str) -> bool:
+    """Whether the judge of a repository refuses a file with this text for its words alone."""
+    if problem.spec.repo is None:
+        return False
+    return bool(barred(problem.program, Program({path: text})))
+
+
+def _without(offers: Iterable[Offer], refused: EditChoice) -> Iterator[Offer]:
+    """The offers without one choice; an offer whose rest weighs nothing goes with it."""
+    for offer in offers:
+        choices = [one for one in offer.choices if one is not refused]
+        if any(one.weight for one in choices):
+            yield replace(offer, choices=choices)
 
 
 def _why(request: ProposalRequest, rule: Rule, choice: EditChoice) -> str:

@@ -1,0 +1,145 @@
+"""Which functions of a profile are the repository's own, and who pays for the others: the own function that calls them.
+
+A patch of a function can spare the library code that it calls, such as a container or an allocation.  So the time of
+code outside the repository counts for the nearest own caller; where no caller is known, the profile says how much that
+is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import NamedTuple, final
+
+from maxcode.code.definitions import definitions
+from maxcode.code.languages import LANGUAGES
+
+_NAME_AT_MOST, _WHERE_AT_MOST = 120, 4000  # names of templates are long, and their ends differ
+_ROUNDS = 60  # calls from library to library that are followed
+_UNKNOWN = ("", "??", "???")
+_NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
+           **dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"), "cpp")}  # fmt: skip
+_FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
+_ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)
+
+
+class Function(NamedTuple):
+    """A function: its file, relative to the repository ("" if it is not of it), and its name.
+
+    ``where``: the path and the whole name of one outside the repository, to tell it from others.
+    """
+
+    file: str
+    name: str
+    where: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Tree:
+    """The files of a repository: its folder ``top``, the paths of its files, and the texts of those to edit."""
+
+    top: str
+    known: Collection[str]
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def function(self, path: str, name: str, line: int = 0) -> Function:
+        """The function of a place.  A line behind the end of its file is of code that was inlined from elsewhere."""
+        pure = PurePosixPath(path)
+        inside = str(pure.relative_to(self.top) if pure.is_relative_to(self.top) else pure)
+        is_own = inside in self.known and line <= self._lines.get(inside, line)
+        return Function(inside, name[:_NAME_AT_MOST]) if is_own else _foreign(name, path)
+
+    def compiled(self, path: str, name: str, line: int | None = None) -> Function:
+        """The function of a place in a program, which without debug information (line 0) has a name only; None: its
+        line was not told."""
+        if path not in _UNKNOWN and line != 0:
+            return self.function(path, name, line or 0)
+        paths = () if _FOREIGN.match(name) else self._defined.get(_short(name), ())
+        return Function(*paths, name[:_NAME_AT_MOST]) if len(paths) == 1 else _foreign(name)
+
+    def line_of(self, function: Function) -> int:
+        """The line where a function begins; 0 if it is not known."""
+        kind = _NATIVE.get(PurePosixPath(function.file).suffix, "")
+        found = definitions(kind, self.texts.get(function.file, "")) if kind else ()
+        return next((one.first for one in found if not one.is_type and one.name == _short(function.name)), 0)
+
+    @cached_property
+    def _lines(self) -> dict[str, int]:
+        return {path: text.count("\n") + 1 for path, text in self.texts.items()}
+
+    @cached_property
+    def _defined(self) -> dict[str, tuple[str, ...]]:
+        """The files that define a function, by its name without classes and arguments."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, text in self.texts.items():
+            if kind := _NATIVE.get(PurePosixPath(path).suffix, ""):
+                for one in definitions(kind, text):
+                    found[one.name] |= set() if one.is_type else {path}
+        return {name: tuple(paths) for name, paths in found.items()}
+
+
+def _foreign(name: str, path: str = "") -> Function:
+    return Function("", name[:_NAME_AT_MOST], f"{path} {name}"[:_WHERE_AT_MOST])
+
+
+def _short(name: str) -> str:
+    return _ADDED.sub("", name.replace("(anonymous namespace)::", "")).rpartition("::")[2]
+
+
+@final
+@dataclass(slots=True)
+class Costs:
+    """``own``: the cost of each function itself.  ``lines``: the first line of it that was seen.  ``callers``: how
+    often, or at which cost with all that it calls, others called it."""
+
+    own: dict[Function, float] = field(default_factory=lambda: defaultdict(float))
+    lines: dict[Function, int] = field(default_factory=dict)
+    callers: dict[Function, dict[Function, float]] = field(default_factory=dict)
+
+    def add(self, function: Function, cost: float, line: int) -> None:
+        """Adds cost to a function."""
+        self.own[function] += cost
+        self.lines.setdefault(function, line)
+
+    def add_call(self, function: Function, caller: Function, cost: float) -> None:
+        """Adds the cost of calls of a function by another."""
+        callers = self.callers.setdefault(function, {})
+        callers[caller] = callers.get(caller, 0.0) + cost
+
+    def most_callers(self, function: Function, most: int) -> tuple[str, ...]:
+        """The names of those whose calls of a function cost most."""
+        callers = self.callers.get(function, {})
+        return tuple(one.name for one in sorted(callers, key=lambda one: -callers[one])[:most])
+
+    def merge(self, other: Costs) -> None:
+        """Adds the costs of another process."""
+        for function, cost in other.own.items():
+            self.add(function, cost, other.lines[function])
+        for function, callers in other.callers.items():
+            for caller, cost in callers.items():
+                self.add_call(function, caller, cost)
+
+
+def charged(costs: Costs) -> tuple[dict[Function, float], float]:
+    """The cost of each own function with the code outside the repository that it called, and the cost of such code
+    without a known caller.  What several callers share is divided by what their calls cost."""
+    paid: dict[Function, float] = defaultdict(float)
+    open_, lost = costs.own, 0.0
+    for _ in range(_ROUNDS):
+        following: dict[Function, float] = defaultdict(float)
+        for function, cost in open_.items():
+            if function.file:
+                paid[function] += cost
+                continue
+            callers = {one: weight for one, weight in costs.callers.get(function, {}).items() if one != function}
+            if (total := sum(callers.values())) <= 0:
+                lost += cost
+            for one, weight in callers.items() if total > 0 else ():
+                following[one] += cost * weight / total
+        open_ = following
+    return dict(paid), lost + sum(open_.values())
