@@ -83,6 +83,20 @@ def test_inputs_alone_are_answered_by_the_original_if_it_agrees_with_itself(note
     assert "has no expected output, and the original has none to give: its answers change from run to run" in said
 
 
+def test_an_output_that_is_missing_among_others_is_made_by_the_original(notes: tuple[Path, Admissions]) -> None:
+    place, admissions = notes
+    (place / "tests" / "1.out").write_text("2\n")
+    (place / "tests" / "20.out").unlink()
+    (place / "double.c").write_text(DOUBLE)
+    loaded = load(place / "double.c", place / "tests")
+    assert "1 of 2 tests (20) in" in loaded.notes[-1]
+    found = anyio.run(admissions.admit, loaded.problem)
+    assert {given.name: given.expected for given in found.inputs} == {"1": b"2\n", "20": b"40\n"}
+    random = DOUBLE.replace("return 1;", "return 1; if (n == 20) n = time(0);")
+    said = admitted(notes, "random.c", f"#include <time.h>\n{random}")
+    assert "test 20 has no expected output, and the original has none to give" in said
+
+
 def test_a_missing_python_package_is_told_with_the_python_that_runs(notes: tuple[Path, Admissions]) -> None:
     said = admitted(notes, "sums.py", "import no_such_package.inner\nprint(input())\n")
     assert "the sandbox runs the system's /usr/bin/python3 without your packages" in said

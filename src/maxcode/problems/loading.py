@@ -19,7 +19,7 @@ from maxcode.core.files import FileKind, read_text, read_toml
 from maxcode.core.types import KINDS, Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
-from maxcode.problems.cases import Split, find_cases, split
+from maxcode.problems.cases import Split, find_cases, made_outputs, split
 from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged
 from maxcode.problems.function_table import function_spec
 from maxcode.problems.given_paths import GivenPaths, apart
@@ -280,7 +280,4 @@ def _tests(found: Description, material: _Material) -> Split:
         )
     cases = find_cases(folder)
     parts = split(cases, found.tests.seen, found.tests.held_out)
-    return parts if cases[0].expected is not None else replace(parts, notes=(*parts.notes, _ORACLE.format(folder)))
-
-
-_ORACLE = "the tests in {} have no expected outputs: those of the original are expected, whatever they are"
+    return replace(parts, notes=(*parts.notes, *made_outputs(cases, folder)))
