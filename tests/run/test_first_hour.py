@@ -9,14 +9,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.types import Problem, Program, ProgramSpec
+from maxcode.core.types import Evaluation, Feedback, Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.prepare import build_original
+from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.problems import load
 from maxcode.run.display import Display
+from maxcode.run.evaluation import Measured
 from maxcode.run.waits import waits_on
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Sandbox
@@ -108,7 +110,7 @@ def test_a_missing_python_package_is_told_with_the_python_that_runs(notes: tuple
     [
         ("#include <omp.h>\nint main(void) { return omp_get_max_threads() > 99; }\n", "add -fopenmp to --flags"),
         ('#include "grid.h"\nint main(void) { return 0; }\n', "the header grid.h is not among its files"),
-        ("int other(void);\nint main(void) { return other(); }\n", "name it with --flags (such as -lm or -lpthread)"),
+        ("int other(void);\nint main(void) { return other(); }\n", "if it is yours, give the folder of all sources"),
     ],
 )
 def test_a_build_that_lacks_a_flag_or_a_file_names_the_option(text: str, cure: str, builder: Builder) -> None:
@@ -117,6 +119,19 @@ def test_a_build_that_lacks_a_flag_or_a_file_names_the_option(text: str, cure: s
         anyio.run(build_original, builder, problem)
     first, _, compiler = str(refused.value).partition("\n")
     assert cure in first and compiler
+
+
+def test_a_candidate_that_does_not_build_for_want_of_a_source_gets_a_note(notes: tuple[Path, Admissions]) -> None:
+    place, admissions = notes
+    for number in (1, 20):
+        (place / "tests" / f"{number}.out").unlink()
+    (place / "double.c").write_text(DOUBLE)
+    found = anyio.run(admissions.admit, load(place / "double.c", place / "tests").problem)
+    unbuilt = Evaluation(Outcome.UNBUILT, Feedback(("it does not link",), "undefined reference to `shortest'"))
+    (note,) = Measured(describe("tier 2"), found, unbuilt).result(()).notes
+    assert note.startswith("the candidate does not build, and the original does: nothing defines shortest: if it is ")
+    right = Measured(describe("tier 2"), found, found.baseline).result(())
+    assert not any("does not build" in one for one in right.notes)
 
 
 def test_a_fault_of_the_program_itself_gets_no_cure() -> None:

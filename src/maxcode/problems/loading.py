@@ -232,7 +232,10 @@ def _shapes(module: ModuleSpec | None) -> list[str]:
 def _read_source(base: Path, path: str) -> str:
     """The text of one source file with its line endings unchanged."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-        raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
+        raise InputError(
+            f"the source '{path}' is outside {base}; give the folder of all sources: put {DESCRIPTION} into "
+            f"{os.path.commonpath([base.resolve(), (base / path).resolve().parent])}, and name each source from there"
+        )
     full = base / path
     try:
         text = read_text(full, FileKind("the source"))
