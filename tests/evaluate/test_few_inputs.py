@@ -202,6 +202,8 @@ def test_shortest_paths_get_fresh_graphs_with_right_answers(bench: ProgramEvalua
     problem = problem_of(tmp_path, PATHS, [graph(n, 3 * n, 1, 5) for n in (4, 60, 300, 700)])
     found = made_for(bench, problem)
     assert len(found.inputs) >= 4, found.notes
+    timed = anyio.run(bench.admit, problem).facts.timed
+    assert timed and all(one.what.startswith("A = ") and "whole numbers from 1 to 1000000" in one.what for one in timed)
     for one in (*found.inputs, *found.guessed):
         n, edges = edges_of(one.stdin.read().decode())
         assert one.expected == shortest(n, edges).encode()
