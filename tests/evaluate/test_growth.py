@@ -8,7 +8,9 @@ import pytest
 
 from maxcode.evaluate.inputs.format_model import understand
 from maxcode.evaluate.inputs.format_words import header, in_words, outwards, ranges
+from maxcode.evaluate.inputs.grammar import Count, Repetition, TokenRow
 from maxcode.evaluate.inputs.growth import BYTES, Point, growth
+from maxcode.evaluate.inputs.rough import in_figures
 
 START = Point(0.001, {BYTES: 4.0, "number 1 of line 1": 1.0, "n": 1.0})
 
@@ -69,6 +71,21 @@ def test_the_numbers_that_inputs_begin_with_are_told_outwards_and_nothing_of_wha
     assert ranges(known.shape, [(-1234, 5), (-1291, 5)]) == "A is -1300 to -1200, B is 5"
     assert ranges(known.shape, [(1523, 87), header(known.shape, "x 87\n9 9")]) == "", "a word is no size"
     assert header(known.shape, "1523\n") == ()
+
+
+def test_a_timed_input_is_told_in_rough_figures_that_hold_none_of_its_content() -> None:
+    graph = (TokenRow(2), Repetition(Count(1), (TokenRow(3),)))
+    edges = [(number % 1523 + 1, 7 * number % 1523 + 1, 900_000_017 - number) for number in range(3217)]
+    data = "1523 3217\n" + "".join(f"{a} {b} {w}\n" for a, b, w in edges)
+    assert in_figures(data.encode(), graph) == (
+        "A = 1,500, B = 3,200, about 9,700 words on 3,200 lines, 4,700 different, whole numbers from 1 to 10^9"
+    )
+    assert in_figures(data.encode(), None).startswith("about 9,700 words on")
+    told = in_figures(b"100000 secret words\n" * 500, None)
+    assert told == "about 1,500 words on 500 lines, 3 different"
+    assert in_figures(b"5000017\n", (TokenRow(1),)) == ""
+    assert in_figures(b"3 " * 99, None) == "", "too short: its figures would be its content"
+    assert in_figures(b"7 " * 300 + b"9 " * 300, (TokenRow(2),)).startswith("about 600 words on 0 lines, 2 different")
 
 
 def test_an_input_of_a_few_numbers_alone_is_told_by_its_scale_and_not_by_its_content() -> None:

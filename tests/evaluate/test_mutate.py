@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from maxcode.evaluate.inputs.edges import edge_words
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
-from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, explanations, lines_of, read, written
+from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, lines_of, read, written
+from maxcode.evaluate.inputs.inference import explanations
 from maxcode.evaluate.inputs.invariants import broken, facts_of
 from maxcode.evaluate.inputs.mutate import draft
 

@@ -18,6 +18,7 @@ from maxcode.evaluate.python.staging import PythonStages, Staged
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.problems import load
 from maxcode.problems.recording.capture import capture
+from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.python_help import ENVIRONMENT, problem_of
 
@@ -196,6 +197,13 @@ def test_calls_of_a_command_become_a_problem_whose_held_out_half_is_timed(
     assert anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(wrong))).outcome is Outcome.WRONG
     better = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
     assert better.outcome is Outcome.CORRECT, better.feedback
+    fresh = timed_on(anyio.run(evaluator.race_fresh, problem, problem.program.with_text(text), PAIRS))
+    assert str(fresh) == (
+        "not compared: the timed calls are 39 of 81 recorded calls, all held out, the same in every pair"
+    )
+    assert fresh.is_missing
+    told = anyio.run(evaluator.admit, problem).facts.calls
+    assert "the same in every turn" in told and "fresh" not in told
 
 
 def test_calls_that_depend_on_more_than_their_arguments_are_left_out(project: Path) -> None:

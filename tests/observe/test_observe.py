@@ -491,13 +491,14 @@ def test_a_profile_says_its_samples_and_leaves_out_what_has_fewer_than_ten(reach
 
 def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(reached: Reached) -> None:
     facts = Facts(
-        (TimedInput(0.25, 1_200_000), TimedInput(0.0041, 5)), 0.0007, 2e-10, format=("a line: A", "A more items"),
+        (TimedInput(0.25, 1_200_000, "A = 1,200"), TimedInput(0.0041, 5)), 0.0007, 2e-10,
+        format=("a line: A", "A more items"),
         raced=1, ranges="A is 15 to 17", ascii=True,
     )  # fmt: skip
     told = told_of(reached.root, measured(facts, ShownTest("open", "1 2\n", "3\n")))
     assert told.splitlines()[:5] == [
         "timed inputs (content not shown), with the original's CPU time before the search; a race times both anew:",
-        "- 1,200,000 bytes: 250.0 ms",
+        "- 1,200,000 bytes: 250.0 ms; A = 1,200",
         "- 5 bytes: 4.10 ms",
         "score: the CPU time of the original divided by yours, each summed over these 2 inputs; candidates race on the "
         "slowest of them, a winner is confirmed on all; less than 1 % is no gain",

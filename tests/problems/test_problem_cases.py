@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from maxcode.core.types import Case
 from maxcode.errors import InputError
-from maxcode.problems.cases import find_cases, split
+from maxcode.problems.cases import find_cases, made_outputs, split
 
 
 def put(folder: Path, **files: str) -> Path:
@@ -47,9 +47,12 @@ def test_hidden_files_and_folders_belong_to_no_test(tmp_path: Path) -> None:
     assert names(find_cases(folder)) == ["a"]
 
 
-def test_an_input_without_an_output_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"without an expected output: b\.in; add it"):
-        find_cases(put(tmp_path, a_in="", a_out="", b_in=""))
+def test_an_input_without_an_output_among_others_is_named_in_a_note(tmp_path: Path) -> None:
+    cases = find_cases(put(tmp_path, a_in="", a_out="", b_in=""))
+    assert [case.expected is None for case in cases] == [False, True]
+    (note,) = made_outputs(cases, tmp_path)
+    assert note.startswith(f"1 of 2 tests (b) in {tmp_path} have no expected outputs: those of the original")
+    assert made_outputs(cases[:1], tmp_path) == ()
 
 
 def test_inputs_alone_are_tests_whose_answers_the_original_gives(tmp_path: Path) -> None:
@@ -61,9 +64,10 @@ def test_an_output_without_an_input_is_named(tmp_path: Path) -> None:
         find_cases(put(tmp_path, a_in="", a_out="", output_2_txt=""))
 
 
-def test_many_lonely_inputs_are_counted_not_listed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"t4\.in and 3 more"):
-        find_cases(put(tmp_path, z_in="", z_out="", **{f"t{k}_in": "" for k in range(8)}))
+def test_many_lonely_outputs_are_counted_not_listed(tmp_path: Path) -> None:
+    lonely = {f"t{n}_out": "" for n in range(8)}
+    with pytest.raises(InputError, match=r"t4\.out and 3 more"):
+        find_cases(put(tmp_path, a_in="", a_out="", **lonely))
 
 
 def test_two_outputs_for_one_input_are_refused(tmp_path: Path) -> None:

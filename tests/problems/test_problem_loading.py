@@ -194,7 +194,7 @@ def test_a_bare_source_without_tests_is_refused(folder: Path) -> None:
         (f'source = "{"long" * 99}.cpp"\n', "File name too long"),
         ('source = "slow\\u0000.cpp"\n', "correct its name"),
         (f'source = "slow.cpp"\n[tests]\nfolder = "{"long" * 99}"\n', "does not exist"),
-        ('source = "../slow.cpp"\n', "move it into the folder"),
+        ('source = "../slow.cpp"\n', "give the folder of all sources"),
         ('source = "slow.cpp"\n[tests]\nfolder = "none"\n', "does not exist"),
         ('source = "slow.cpp"\n[tests]\nseen = ["9*"]\n', "no test matches '9*'"),
         ('source = "slow.cpp"\n[tests]\nseen = ["1*"]\nheld_out = ["10"]\n', "matched by both"),

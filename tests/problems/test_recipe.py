@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from maxcode.code.languages import language
 from maxcode.errors import InputError
 from maxcode.problems import Loaded, digest, load
 from maxcode.run.given_candidate import read_candidate
@@ -95,6 +96,48 @@ def test_a_compilation_database_gives_flags_and_folders_and_the_note_says_which(
     database(tmp_path / "other.json", tmp_path, "c++ -c main.cpp")
     with pytest.raises(InputError, match=r"has no entry for .*main.cpp; give --flags and --include instead"):
         loaded(app, compile_commands=tmp_path / "other.json")
+
+
+def test_a_database_is_found_in_a_build_folder_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
+    app = place(tmp_path / "repo", app__main_cpp="int main() {}\n")
+    database(tmp_path / "repo" / "build-release" / "compile_commands.json", app, "c++ -DX -O2 -c main.cpp")
+    assert loaded(app).problem.spec.flags == language("cpp").default_flags, "without a repository only beside it"
+    (tmp_path / "repo" / ".git").mkdir()
+    assert loaded(app).problem.spec.flags == ("-DX", "-O2")
+    database(tmp_path / "repo" / "build" / "compile_commands.json", tmp_path, "c++ -DY -O2 -c main.cpp")
+    assert loaded(app).problem.spec.flags == ("-DX", "-O2"), "the first has no entry for the source"
+    database(tmp_path / "repo" / "out" / "compile_commands.json", app, "c++ -DZ -O2 -c main.cpp")
+    assert loaded(app).problem.spec.flags == ("-DZ", "-O2")
+    database(tmp_path / "build" / "compile_commands.json", app, "c++ -DOUTSIDE -O2 -c main.cpp")
+    (tmp_path / "repo" / "out" / "compile_commands.json").unlink()
+    assert loaded(app).problem.spec.flags == ("-DX", "-O2")
+
+
+def test_more_sources_of_the_same_program_are_told_with_the_table_that_names_them(tmp_path: Path) -> None:
+    app = place(tmp_path, app__main_cpp="int main() {}\n", lib__a_cpp="int a;\n")
+    folder = {"directory": str(tmp_path / "build")}
+    (tmp_path / "build").mkdir()
+    made = [
+        {**folder, "file": str(path), "command": f"c++ -O2 -o {target}.dir/{path.name}.o -c {path}"}
+        for path, target in (
+            (app / "main.cpp", "CMakeFiles/app"),
+            (tmp_path / "lib" / "a.cpp", "CMakeFiles/app"),
+            (tmp_path / "lib" / "other.cpp", "CMakeFiles/other"),
+        )
+    ]
+    path = tmp_path / "build" / "compile_commands.json"
+    path.write_text(json.dumps(made))
+    (note,) = [note for note in loaded(app, compile_commands=path).notes if "more source" in note]
+    assert f"has 1 more source, such as {tmp_path / 'lib' / 'a.cpp'}" in note
+    assert f'{tmp_path}, with a problem.toml that has sources = ["app/main.cpp", "lib/a.cpp"]' in note
+    table = 'sources = ["app/main.cpp", "lib/a.cpp"]\n'
+    (tmp_path / "problem.toml").write_text(table)
+    (app / "tests").rename(tmp_path / "tests")
+    whole = load(tmp_path)
+    assert whole.problem.spec.flags == ("-O2",) and not any("more source" in note for note in whole.notes)
+    (app / "problem.toml").write_text('sources = ["main.cpp", "../lib/a.cpp"]\n')
+    with pytest.raises(InputError, match=rf"give the folder of all sources: put problem\.toml into {tmp_path}, and"):
+        load(app)
 
 
 def test_the_file_to_edit_comes_first_and_must_be_a_source(tmp_path: Path) -> None:

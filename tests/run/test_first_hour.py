@@ -9,14 +9,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.types import Problem, Program, ProgramSpec
+from maxcode.core.types import Evaluation, Feedback, Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.prepare import build_original
+from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.problems import load
 from maxcode.run.display import Display
+from maxcode.run.evaluation import Measured
 from maxcode.run.waits import waits_on
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Sandbox
@@ -83,6 +85,20 @@ def test_inputs_alone_are_answered_by_the_original_if_it_agrees_with_itself(note
     assert "has no expected output, and the original has none to give: its answers change from run to run" in said
 
 
+def test_an_output_that_is_missing_among_others_is_made_by_the_original(notes: tuple[Path, Admissions]) -> None:
+    place, admissions = notes
+    (place / "tests" / "1.out").write_text("2\n")
+    (place / "tests" / "20.out").unlink()
+    (place / "double.c").write_text(DOUBLE)
+    loaded = load(place / "double.c", place / "tests")
+    assert "1 of 2 tests (20) in" in loaded.notes[-1]
+    found = anyio.run(admissions.admit, loaded.problem)
+    assert {given.name: given.expected for given in found.inputs} == {"1": b"2\n", "20": b"40\n"}
+    random = DOUBLE.replace("return 1;", "return 1; if (n == 20) n = time(0);")
+    said = admitted(notes, "random.c", f"#include <time.h>\n{random}")
+    assert "test 20 has no expected output, and the original has none to give" in said
+
+
 def test_a_missing_python_package_is_told_with_the_python_that_runs(notes: tuple[Path, Admissions]) -> None:
     said = admitted(notes, "sums.py", "import no_such_package.inner\nprint(input())\n")
     assert "the sandbox runs the system's /usr/bin/python3 without your packages" in said
@@ -94,7 +110,7 @@ def test_a_missing_python_package_is_told_with_the_python_that_runs(notes: tuple
     [
         ("#include <omp.h>\nint main(void) { return omp_get_max_threads() > 99; }\n", "add -fopenmp to --flags"),
         ('#include "grid.h"\nint main(void) { return 0; }\n', "the header grid.h is not among its files"),
-        ("int other(void);\nint main(void) { return other(); }\n", "name it with --flags (such as -lm or -lpthread)"),
+        ("int other(void);\nint main(void) { return other(); }\n", "if it is yours, give the folder of all sources"),
     ],
 )
 def test_a_build_that_lacks_a_flag_or_a_file_names_the_option(text: str, cure: str, builder: Builder) -> None:
@@ -103,6 +119,19 @@ def test_a_build_that_lacks_a_flag_or_a_file_names_the_option(text: str, cure: s
         anyio.run(build_original, builder, problem)
     first, _, compiler = str(refused.value).partition("\n")
     assert cure in first and compiler
+
+
+def test_a_candidate_that_does_not_build_for_want_of_a_source_gets_a_note(notes: tuple[Path, Admissions]) -> None:
+    place, admissions = notes
+    for number in (1, 20):
+        (place / "tests" / f"{number}.out").unlink()
+    (place / "double.c").write_text(DOUBLE)
+    found = anyio.run(admissions.admit, load(place / "double.c", place / "tests").problem)
+    unbuilt = Evaluation(Outcome.UNBUILT, Feedback(("it does not link",), "undefined reference to `shortest'"))
+    (note,) = Measured(describe("tier 2"), found, unbuilt).result(()).notes
+    assert note.startswith("the candidate does not build, and the original does: nothing defines shortest: if it is ")
+    right = Measured(describe("tier 2"), found, found.baseline).result(())
+    assert not any("does not build" in one for one in right.notes)
 
 
 def test_a_fault_of_the_program_itself_gets_no_cure() -> None:

@@ -85,8 +85,8 @@ problem_options = _together(  # what the problem is
     click.option("--include", "include", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder "
                  "of headers of a C or C++ program; may be repeated.  Headers beside a source are found without it."),
     click.option("--compile-commands", "compile_commands", type=click.Path(path_type=Path), metavar="FILE", help="Take "
-                 "flags and include folders from this compile_commands.json.  [default: one beside the source, or in "
-                 "build/, if no --flags are given]"),
+                 "flags and include folders from this compile_commands.json.  [default: one beside the source or in "
+                 "build*/ or out/, there or above it in the repository, if no --flags are given]"),
     goal_options,
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
                  "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),

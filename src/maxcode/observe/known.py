@@ -152,7 +152,7 @@ def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:
     yield f"timed inputs (content not shown), with the original's CPU time{_before(problem)}:"
     for one in facts.timed:
         size = f"{one.bytes:,} bytes" if one.bytes else "size not known"
-        yield f"- {size}: {milliseconds(one.seconds)}"
+        yield f"- {size}: {milliseconds(one.seconds)}{f'; {one.what}' if one.what else ''}"
 
 
 def _of_calls(problem: Problem, facts: Facts) -> Iterator[str]:

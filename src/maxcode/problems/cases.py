@@ -37,8 +37,8 @@ class Split:
 def find_cases(folder: Path) -> list[Case]:
     """The tests in ``folder``, in the order of names; numbers in names are compared as numbers.
 
-    Where no input has an expected output, the original is the oracle of all of them.
-    Raises InputError if the folder is missing or has no tests, and if an input or an output has no counterpart.
+    The original is the oracle of an input without an expected output (``made_outputs``).
+    Raises InputError if the folder is missing or has no tests, and if an output has no input.
     """
     if not os.path.isdir(folder):
         raise InputError(f"the tests folder {folder} {_unlike_folder(folder)}; it must be a folder with {SCHEMES}")
@@ -47,11 +47,6 @@ def find_cases(folder: Path) -> list[Case]:
         others = [path.name for path in _files(folder)]
         found = f"it holds {_some(others)}" if others else "it is empty"
         raise InputError(f"the tests folder {folder} has no tests ({found}); name them {SCHEMES}")
-    if outputs and (alone := [str(path) for name, path in inputs.items() if name not in outputs]):
-        raise InputError(
-            f"tests in {folder} without an expected output: {_some(alone)}; add it, named {SCHEMES}; or give "
-            "inputs alone, without any output: those of the original are then expected"
-        )
     if alone := [str(path) for name, path in outputs.items() if name not in inputs]:
         raise InputError(f"expected outputs in {folder} without an input: {_some(alone)}; add it, named {SCHEMES}")
     for path in (*inputs.values(), *outputs.values()):
@@ -59,6 +54,15 @@ def find_cases(folder: Path) -> list[Case]:
     names = sorted(inputs, key=natural)
     whole = {name: str((folder / path).resolve()) for name, path in outputs.items()}
     return [Case(name, str((folder / inputs[name]).resolve()), whole.get(name)) for name in names]
+
+
+def made_outputs(cases: Sequence[Case], folder: Path) -> tuple[str, ...]:
+    """A note for the user on the tests whose outputs the original has to give; none where all have one."""
+    alone = [case.name for case in cases if case.expected is None]
+    if not alone:
+        return ()
+    which = "the tests" if len(alone) == len(cases) else f"{len(alone)} of {len(cases)} tests ({_some(alone)})"
+    return (f"{which} in {folder} have no expected outputs: those of the original are expected, whatever they are",)
 
 
 def _unlike_folder(path: Path) -> str:

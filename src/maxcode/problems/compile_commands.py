@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -20,7 +20,8 @@ from maxcode.errors import InputError
 
 NAME = "compile_commands.json"
 _FILE = FileKind("the compilation database")
-_PLACES = ("", "build")  # below the folder of the source
+_PLACES = ("", "build", "out", "build*")  # below the folder of the source, and below those above it
+_TARGET = re.compile(r"-o *(\S+\.dir/)")  # where CMake puts what belongs to one program or library
 _WITH_VALUE = ("-o", "-I", "-isystem", "-iquote", "-include", "-D", "-U", "-MF", "-MT", "-MQ", "-x", "-Xclang", "-arch")
 _FOLDERS = ("-isystem", "-iquote", "-I")
 _SILENT = re.compile(r"-c|-o.*|-M.*|-x.*")  # what is done with the result, not what it is
@@ -36,16 +37,23 @@ class _Entry(msgspec.Struct):
 @final
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """``flags`` to build with, ``folders`` of headers, and a note that says what was taken and what was left out."""
+    """``flags`` to build with, ``folders`` of headers, and a note that says what was taken and what was left out.
+    ``together``: the sources from which CMake builds the same program, this one too; empty if it says none."""
 
     flags: tuple[str, ...]
     folders: tuple[Path, ...]
     note: str
+    together: tuple[Path, ...] = ()
 
 
-def beside(base: Path) -> Path | None:
-    """The file in a folder, or in its ``build``; None if there is none."""
-    return next((path for place in _PLACES if (path := base / place / NAME).is_file()), None)
+def nearby(base: Path) -> Iterator[Path]:
+    """The files in a folder and its build folders, then in those above it up to the root of the repository; without a
+    repository only the former."""
+    above = [base.absolute(), *base.absolute().parents]
+    root = next((folder for folder in above if (folder / ".git").exists()), above[0])
+    for folder in (base, *above[1 : above.index(root) + 1]):
+        found = (path for place in _PLACES for path in sorted(folder.glob(f"{place}/{NAME}" if place else NAME)))
+        yield from dict.fromkeys(path for path in found if path.is_file())
 
 
 def taken(path: Path, source: Path, tongue: Language) -> Taken | None:
@@ -56,7 +64,19 @@ def taken(path: Path, source: Path, tongue: Language) -> Taken | None:
         raise InputError(f"cannot read {path}: {error}; make it again, or give --flags and --include") from error
     wanted = source.resolve()
     entry = next((one for one in entries if Path(one.directory, one.file).resolve() == wanted), None)
-    return None if entry is None else _read(path, entry, tongue)
+    return None if entry is None else replace(_read(path, entry, tongue), together=_together(entry, entries))
+
+
+def _together(entry: _Entry, entries: Sequence[_Entry]) -> tuple[Path, ...]:
+    """The sources whose results CMake puts into the same folder."""
+    folder = _target(entry)
+    found = [one for one in entries if folder and _target(one) == folder]
+    return tuple(dict.fromkeys(Path(one.directory, one.file).resolve() for one in found))
+
+
+def _target(entry: _Entry) -> str:
+    found = _TARGET.search(entry.command or " ".join(entry.arguments))
+    return str(Path(entry.directory, found[1])) if found else ""
 
 
 def _read(path: Path, entry: _Entry, tongue: Language) -> Taken:

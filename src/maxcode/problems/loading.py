@@ -19,7 +19,7 @@ from maxcode.core.files import FileKind, read_text, read_toml
 from maxcode.core.types import KINDS, Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
-from maxcode.problems.cases import Split, find_cases, split
+from maxcode.problems.cases import Split, find_cases, made_outputs, split
 from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged
 from maxcode.problems.function_table import function_spec
 from maxcode.problems.given_paths import GivenPaths, apart
@@ -232,7 +232,10 @@ def _shapes(module: ModuleSpec | None) -> list[str]:
 def _read_source(base: Path, path: str) -> str:
     """The text of one source file with its line endings unchanged."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-        raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
+        raise InputError(
+            f"the source '{path}' is outside {base}; give the folder of all sources: put {DESCRIPTION} into "
+            f"{os.path.commonpath([base.resolve(), (base / path).resolve().parent])}, and name each source from there"
+        )
     full = base / path
     try:
         text = read_text(full, FileKind("the source"))
@@ -280,7 +283,4 @@ def _tests(found: Description, material: _Material) -> Split:
         )
     cases = find_cases(folder)
     parts = split(cases, found.tests.seen, found.tests.held_out)
-    return parts if cases[0].expected is not None else replace(parts, notes=(*parts.notes, _ORACLE.format(folder)))
-
-
-_ORACLE = "the tests in {} have no expected outputs: those of the original are expected, whatever they are"
+    return replace(parts, notes=(*parts.notes, *made_outputs(cases, folder)))

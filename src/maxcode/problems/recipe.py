@@ -3,6 +3,7 @@ edited.  One compiler command builds it (``evaluate/ladder/build.py``)."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import final
 from maxcode.code.languages import Language
 from maxcode.core.types import Program
 from maxcode.errors import InputError, unknown
-from maxcode.problems.compile_commands import Taken, beside, taken
-from maxcode.problems.description import Description
+from maxcode.problems.compile_commands import Taken, nearby, taken
+from maxcode.problems.description import DESCRIPTION, Description
 from maxcode.problems.given_paths import GivenPaths
 from maxcode.problems.headers import include_folders, with_headers
 
@@ -65,10 +66,24 @@ def recipe_of(found: Description, place: Place | None, program: Program, tongue:
     )
     whole = _edited_first(with_headers(program, tongue, place.base, folders), found.edit, tongue)
     notes = (f"of its files {found.edit} is edited",) if found.edit else ()
+    notes = (*notes, *_left_out(place.base, program, known))
     if known is None or found.flags is not None:
         notes = (*notes, *_without_level(flags))
         return Recipe(whole, flags, folders.names, notes, is_chosen=bool(found.edit))
     return Recipe(whole, known.flags, folders.names, (*notes, known.note), is_told=True, is_chosen=bool(found.edit))
+
+
+def _left_out(base: Path, program: Program, known: Taken | None) -> Iterator[str]:
+    """A note on the sources that a compilation database builds into the same program, and that it has not."""
+    here = {(base / path).resolve() for path in program.files}
+    together = known.together if known is not None else ()
+    if missing := [path for path in together if path not in here]:
+        folder = Path(os.path.commonpath([path.parent for path in (*here, *missing)]))
+        sources = ", ".join(f'"{path.relative_to(folder)}"' for path in sorted((*here, *missing)))
+        yield (
+            f"its build has {len(missing)} more source{'s' * (len(missing) > 1)}, such as {missing[0]}: if it does not "
+            f"link, give the folder of all sources, {folder}, with a {DESCRIPTION} that has sources = [{sources}]"
+        )
 
 
 def _without_level(flags: Sequence[str]) -> Iterator[str]:
@@ -85,8 +100,8 @@ def _database(found: Description, place: Place, program: Program, tongue: Langua
     source = place.base / program.name
     path = place.given.compile_commands or (place.base / found.compile_commands if found.compile_commands else None)
     if path is None:
-        near = beside(place.base) if found.flags is None else None
-        return None if near is None else taken(near, source, tongue)
+        near = nearby(place.base) if found.flags is None else ()
+        return next((result for one in near if (result := taken(one, source, tongue)) is not None), None)
     if (result := taken(path, source, tongue)) is None:
         raise InputError(f"{path} has no entry for {source}; give --flags and --include instead")
     return result

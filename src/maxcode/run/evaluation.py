@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.harness_protocol import SearchHarness, WorksAhead
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
+from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
@@ -86,7 +87,14 @@ class Measured:
 
     def result(self, notes: Sequence[str]) -> CandidateResult:
         made = FAILED in self.evaluation.feedback.reasons and not self.admitted.problem.spec.generator
-        return result_of(self.evaluation, self.admitted, self.machine, (*notes, *((MADE,) if made else ())), self.fresh)
+        more = (*((MADE,) if made else ()), *self._cures())
+        return result_of(self.evaluation, self.admitted, self.machine, (*notes, *more), self.fresh)
+
+    def _cures(self) -> Iterator[str]:
+        """What the user can do about a candidate that does not build."""
+        cure = cure_of_build(self.evaluation.feedback.diagnostics)
+        if self.evaluation.outcome is Outcome.UNBUILT and cure:
+            yield f"the candidate does not build, and the original does: {cure}"
 
 
 async def _opened(action: Action, problem: Problem, target: Target, decides_slower: bool) -> Measured:

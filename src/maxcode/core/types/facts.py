@@ -12,7 +12,8 @@ class TimedInput:
     """An input that is timed, without its name or content, because policies may not see them.
 
     ``seconds``: of the original, for all its ``calls``.  ``bytes``: its size, of a function that of the arrays of a
-    call; 0 if unknown.  ``what``: the size of a function; ``flop``: floating-point operations of a call; 0 if unknown.
+    call; 0 if unknown.  ``what``: the size of a function, or a program's input in rough figures; ``flop``:
+    floating-point operations of a call; 0 if unknown.
     """
 
     seconds: float

@@ -74,12 +74,16 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             made = await prover.proven(admitted, candidates, LARGER)
             if not made.inputs:
                 return Amplified(note=f"inputs made {factor} times larger were not used: {'; '.join(made.notes)}")
-            how = "the generator's size" if by_size else "lines or cases repeated, their counts with them"
+            how = "the generator's size" if by_size else _how(given)
             return Amplified(made.inputs, f"{ENLARGED}: {factor} times ({how})")
     if by_size:
         return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
     why = given.why or "the format of the tests allows none; give larger tests, or a generator that takes {size}"
     return Amplified(note=f"{tried} times as many lines are still too few" if tried else why)
+
+
+def _how(given: Understood) -> str:
+    return "its number" if given.shapes[0].is_one_number else "lines or cases repeated, their counts with them"
 
 
 async def _by_generator(sandbox: Sandbox, admitted: Admitted, seed: int) -> AsyncIterator[tuple[int, list[Candidate]]]:

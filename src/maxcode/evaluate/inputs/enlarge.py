@@ -1,4 +1,5 @@
-"""Enlarges given inputs: repeats their cases, lines or items, and adjusts the counts.  Pure.
+"""Enlarges given inputs: repeats their cases, lines or items, and adjusts the counts; multiplies a number that stands
+alone.  Pure.
 
 For programs that end too soon to be timed.  The sizes then lie beyond all given inputs, and only the original can tell
 if they are valid; everything else must be as in the given inputs.
@@ -9,24 +10,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
-from maxcode.evaluate.inputs.grammar import Repetition, lines_of, read, written
+from maxcode.evaluate.inputs.grammar import Repetition, lines_of, read, walk, written
 from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
-from maxcode.evaluate.inputs.mutate import is_free, resize
+from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of
 
 
 def larger(given: Understood, base: str, factor: int) -> str | None:
-    """The text with ``factor`` times as many cases, lines or items; None if anything but sizes would be new."""
+    """The text with ``factor`` times as many cases, lines or items, or its only number so many times larger; None if
+    anything but sizes would be new."""
     if not given.shapes:
         return None
     known = given.shapes[0]
-    for fields in _scalable(known):
+    for fields in filter(None, _scalable(known)):
         tree = read(known.shape, lines_of(base) or [])
         for field in fields if tree is not None else ():
             resize(known.shape, tree or [], field, lambda old: [*range(old)] * factor)
         text = written(known.shape, tree) if tree is not None else base
         if text != base and all(_is_only_larger(other, text, fields) for other in given.shapes):
             return text
-    return None
+    return _multiplied(given, base, factor) if known.is_one_number else None
+
+
+def _multiplied(given: Understood, base: str, factor: int) -> str | None:
+    """The only number of a text, multiplied; None where it may have no other values, or gets too large for its type."""
+    known, field = given.shapes[0], ((0, 0), 0)
+    tree = read(known.shape, lines_of(base) or [])
+    if tree is None or field not in drawable(known, list(walk(known.shape, tree))):
+        return None
+    values, stride, old = known.values(field), step_of(known, field), int(base)
+    new = old + (factor - 1) * old // stride * stride
+    if new <= values[-1] or new > of_type(values[0], values[-1], (values[0], new))[1]:
+        return None
+    text = base.replace(str(old), str(new))
+    return text if all(_is_only_larger(other, text, frozenset({field})) for other in given.shapes) else None
 
 
 def _scalable(known: FormatModel) -> Iterator[frozenset[Field]]:

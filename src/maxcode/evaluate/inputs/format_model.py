@@ -12,12 +12,12 @@ from maxcode.evaluate.inputs.grammar import (
     Shape,
     TokenRow,
     Tokens,
-    explanations,
     integer,
     lines_of,
     read,
     walk,
 )
+from maxcode.evaluate.inputs.inference import explanations
 from maxcode.evaluate.inputs.invariants import Fact, Facts, Seen, Span, facts_of, tables_at, together
 
 TEXTS_LEAST = 3
@@ -61,8 +61,22 @@ class FormatModel:
 
     def is_structure(self, path: Path) -> bool:
         """True if lines hold two indices below one bound, as edges and intervals do: they cannot change separately."""
-        bounded = [key[3] for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
+        bounded = [number for _, number in self._below(path)]
         return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
+
+    def bounded(self, path: Path) -> frozenset[Field]:
+        """The columns of a table that never exceed some scalar."""
+        return frozenset((path, at) for at, _ in self._below(path))
+
+    def _below(self, path: Path) -> list[tuple[int, int]]:
+        """Each column of a table with each scalar that it never exceeds."""
+        keys = [key for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
+        return [(key[2], key[3]) for key in keys]
+
+    @property
+    def is_one_number(self) -> bool:
+        """True if an input is one integer and nothing else."""
+        return self.shape == (TokenRow(1),) and bool(self.values(((0, 0), 0)))
 
     def _is_part_of_a_matrix(self, path: Path, bounded: set[int]) -> bool:
         """True if a list inside a block belongs to one line of as many: adjacent nodes, or a square matrix."""

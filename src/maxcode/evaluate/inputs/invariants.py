@@ -3,8 +3,9 @@
 They are observed, never guessed: ranges, remainders, which of two numbers on a line (or of a number and a count) is
 larger; if a list is sorted, convex or concave, has repeats, or stays below its own position; how far neighbours differ;
 what it sums up to, and whether two lists of a text sum up to the same; if a row begins where the one before it ended;
-if rows of two integers are a forest, connected, or without cycles.  A generated text may show nothing that no given
-text shows.  With fewer given texts more facts hold by chance, and fewer texts can be generated: that is the safe side.
+if rows of two integers are a forest, connected, or without cycles; if a pair that comes again has another value then.
+A generated text may show nothing that no given text shows.  With fewer given texts more facts hold by chance, and fewer
+texts can be generated: that is the safe side.
 """
 
 from __future__ import annotations
@@ -235,6 +236,9 @@ def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterat
         yield from _next_row_facts(table, values)
         rows = [frozenset(row[:2]) for row in zip(*table.columns, strict=True)]
         yield ("pairs", table.path), Seen(frozenset({"some" if len(set(rows)) < len(rows) else "none"}))
+        for at, column in enumerate(table.columns[2:], 2):
+            weighed = len(set(zip(rows, column, strict=True)))
+            yield ("weights", table.path, at), Seen(frozenset({"several" if weighed > len(set(rows)) else "one"}))
 
 
 def _next_row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import final
 
-from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
+from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Field, FormatModel, Understood, users
 from maxcode.evaluate.inputs.grammar import (
     NodeAt,
     Path,
@@ -36,6 +36,8 @@ from maxcode.evaluate.inputs.invariants import Key, Remainder, Span, broken, fac
 TRIES = 40
 _LINES_LEAST = 8  # fewer lines say nothing about order
 _FEW = 4  # different values: perhaps names of commands
+_APART = 16  # times as wide as it has different values, a range holds no names: those are next to one another
+_TYPES = (31, 63)  # bits of the integer types that a program may read into
 _BASE_AT_MOST = 200_000  # bytes of a base input, if there are smaller ones
 Step = tuple[str, Callable[[random.Random, Tree], None]]
 
@@ -130,16 +132,40 @@ def _within(path: Path, counted: frozenset[Path]) -> bool:
 
 def drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
     """The fields whose numbers may be drawn again."""
-    found = set()
-    bounds = known.bounds
-    for table in (table for place in places for table in tables_at(place)):
-        for at in range(len(table.columns)):
-            field = (table.path, at)
-            single = not table.many and field not in known.counts and field not in bounds
-            values = known.values(field)
-            if (single or (table.many and not known.is_structure(table.path))) and len(values) > _FEW:
-                found |= {field} if not _is_special(values) else set()
-    return found
+    fixed = known.counts | known.bounds
+    fields = {
+        ((table.path, at), table.many)
+        for place in places
+        for table in tables_at(place)
+        for at in range(len(table.columns))
+    }
+    free = {field for field, many in fields if (_is_value(known, field) if many else field not in fixed)}
+    return {field for field in free if _are_any(known, field) and not _is_special(known.values(field))}
+
+
+def _is_value(known: FormatModel, field: Field) -> bool:
+    """True for a column that is no part of a structure: also the weights of its edges, if none is negative, because
+    a ring of edges may have to weigh something."""
+    path, _ = field
+    weights = len(path) == 2 and field not in known.bounded(path) and min(known.values(field), default=-1) >= 0
+    return weights or not known.is_structure(path)
+
+
+def _are_any(known: FormatModel, field: Field) -> bool:
+    """True if the values are too many to be names of commands, or are single ones and far apart, as sizes are."""
+    values = known.values(field)
+    single = len(field[0]) == 2 and field[0][-1] == 0
+    is_size = single and len(values) >= TEXTS_LEAST and values[-1] - values[0] >= _APART * len(values)
+    return is_size or len(values) > _FEW
+
+
+def of_type(low: int, high: int, far: tuple[int, int]) -> tuple[int, int]:
+    """The numbers from ``far`` that fit into the smallest integer type that holds the given ones: larger ones are no
+    inputs for a program that reads into it."""
+    for bits in _TYPES:
+        if -(1 << bits) <= low and high < 1 << bits:
+            return max(far[0], -(1 << bits)), min(far[1], (1 << bits) - 1)
+    return far
 
 
 def _is_special(values: Sequence[int]) -> bool:
@@ -148,9 +174,13 @@ def _is_special(values: Sequence[int]) -> bool:
     if not large:
         return False
     powers = all(value & (value - 1) == 0 for value in large)
-    squares = all(math.isqrt(value) ** 2 == value for value in large)
+    squares = all(math.isqrt(value) ** 2 == value for value in large) and not all(map(_is_power_of_ten, large))
     primes = max(large) < 1 << 40 and all(_may_be_prime(value) for value in large)
     return powers or squares or primes
+
+
+def _is_power_of_ten(value: int) -> bool:
+    return str(value).rstrip("0") == "1"  # sizes that somebody has chosen, though each other one is a square
 
 
 def _may_be_prime(value: int) -> bool:

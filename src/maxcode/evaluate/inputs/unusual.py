@@ -39,12 +39,12 @@ from maxcode.evaluate.inputs.mutate import (
     is_explained,
     is_free,
     is_permutable,
+    of_type,
     resize,
     step_of,
 )
 
 VALUES_BEYOND, SIZES_BEYOND = "values beyond the given ones", "sizes beyond the given ones"  # ways of making them
-_TYPES = (31, 63)  # bits of the integer types that a program may read into
 _BEYOND = 4  # times the largest value that was given, where the problem states no domain
 _LARGER = 2  # the same for a size
 _NEAR = 8  # half of them go by a share of this at most beyond the given ones
@@ -103,7 +103,7 @@ def _ends(known: FormatModel, field: Field, domain: Domain | None, times: int = 
     """The least and the largest number that may be tried."""
     values = known.values(field)
     low, high = min(values, default=0), max(values, default=0)
-    far = _of_type(low, high, (min(low, times * low), max(high, times * high)))
+    far = of_type(low, high, (min(low, times * low), max(high, times * high)))
     match domain.which if domain is not None else "any":
         case "between" if domain is not None:
             return int(domain.low), int(domain.high)
@@ -115,15 +115,6 @@ def _ends(known: FormatModel, field: Field, domain: Domain | None, times: int = 
             return 0, far[1]
         case _:
             return far
-
-
-def _of_type(low: int, high: int, far: tuple[int, int]) -> tuple[int, int]:
-    """The numbers from ``far`` that fit into the smallest integer type that holds the given ones: larger ones are no
-    inputs for a program that reads into it."""
-    for bits in _TYPES:
-        if -(1 << bits) <= low and high < 1 << bits:
-            return max(far[0], -(1 << bits)), min(far[1], (1 << bits) - 1)
-    return far
 
 
 # --------------------------------------------------------------------------------------------------------------- habit

@@ -24,8 +24,8 @@ def cure_of_build(diagnostics: str) -> str:
         )
     if found := _LIBRARY.search(diagnostics):
         return (
-            f"nothing defines {found[1]}: if it is from a usual library, name it with --flags (such as -lm or "
-            "-lpthread); if it is yours, name its file in `sources` of a problem.toml"
+            f"nothing defines {found[1]}: if it is yours, give the folder of all sources, with a problem.toml that "
+            "names them in `sources`; if it is from a usual library, name it with --flags (such as -lm or -lpthread)"
         )
     return ""
 

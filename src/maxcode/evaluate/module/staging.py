@@ -106,6 +106,10 @@ class Staged:
     def inputs(self) -> tuple[Input, ...]:
         return self.admitted.timed
 
+    @property
+    def same_calls(self) -> str:
+        return ""
+
 
 @final
 class ModuleStages:

@@ -14,7 +14,9 @@ from maxcode.evaluate.function.function import Shape
 from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Understood, understand
 from maxcode.evaluate.inputs.format_words import NAMES, header, in_words, outwards, ranges
 from maxcode.evaluate.inputs.fresh import text_of
+from maxcode.evaluate.inputs.grammar import Shape as Format
 from maxcode.evaluate.inputs.growth import BYTES, WORK, Point, growth
+from maxcode.evaluate.inputs.rough import in_figures
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.lower_bound import floor_of
 from maxcode.sandbox.sandbox import Sandbox
@@ -39,7 +41,7 @@ async def facts_of_runs(sandbox: Sandbox, admitted: Admitted) -> Facts:
     known, form = await anyio.to_thread.run_sync(_form, given)
     points = [Point(one.seconds, _sizes(one, known)) for one in given]
     return Facts(
-        timed=tuple(TimedInput(one.seconds, one.stdin.size) for one in timed),
+        timed=await anyio.to_thread.run_sync(_timed_runs, timed, known.shapes[0].shape if form else None),
         raced=len(admitted.raced),
         start_s=floor.start_s,
         byte_s=floor.byte_s,
@@ -49,6 +51,13 @@ async def facts_of_runs(sandbox: Sandbox, admitted: Admitted) -> Facts:
         growth=growth(points),
         threads=_threads(admitted.problem),
     )
+
+
+def _timed_runs(timed: Sequence[Input], shape: Format | None) -> tuple[TimedInput, ...]:
+    """The timed inputs with rough figures, if they are not too long to be read."""
+    short = sum(one.stdin.size for one in timed) <= _NUMBERS_AT_MOST
+    told = (in_figures(one.stdin.read(), shape) if short else "" for one in timed)
+    return tuple(TimedInput(one.seconds, one.stdin.size, what) for one, what in zip(timed, told, strict=True))
 
 
 def _is_ascii(given: Input) -> bool:

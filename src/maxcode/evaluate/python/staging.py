@@ -89,6 +89,12 @@ class Staged:
         return self.admitted.timed
 
     @property
+    def same_calls(self) -> str:
+        recorded = self.problem.spec.python_spec.recorded
+        many = f"{self.layout.calls} of {recorded} recorded calls, all held out"
+        return f"the timed calls are {many}, the same in every pair" if recorded else ""
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Warnings for every result."""
         return tuple(f"degenerate: {why}" for why in self.degenerate)
@@ -135,7 +141,7 @@ class PythonStages:
         warnings = (*(f"degenerate: {why}" for why in reasons), *notes)
         baseline = Evaluation(Outcome.CORRECT, profile=_spots(profile), measures={CALL: seconds}, warnings=warnings)
         admitted = Admitted(problem, (given,), (given,), Built(None), baseline, notes=warnings)
-        facts = Facts(timed=(TimedInput(seconds),), calls=_called(layout), threads=threads)
+        facts = Facts(timed=(TimedInput(seconds),), calls=_called(problem, layout), threads=threads)
         return Staged(stage, layout, replace(admitted, facts=facts), reasons)
 
     async def _capacity(self, stage: SideStarter) -> int:
@@ -327,8 +333,10 @@ def _spot(name: str, share: float) -> Hotspot:
     return Hotspot(match[3][:120], int(match[2]), share)
 
 
-def _called(layout: Layout) -> str:
+def _called(problem: Problem, layout: Layout) -> str:
+    again = "the calls are held-out ones, and the same in every turn, each in new processes"
+    arguments = "the arguments of every call are fresh" if problem.spec.python_spec.calls is None else again
     return (
         "original and candidate are processes of their own that take turns on the same cores. In a turn each gets "
-        f"{layout.slots} times {layout.batch} call{'s' * (layout.batch > 1)}; the arguments of every call are fresh"
+        f"{layout.slots} times {layout.batch} call{'s' * (layout.batch > 1)}; {arguments}"
     )

@@ -110,7 +110,7 @@ class RoundsEvaluator(Generic[S, P]):
         return RoundsCheck(self._stages, problem, winner)
 
     async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
-        """No race: all inputs of a confirmation are fresh already."""
+        """No race: all inputs of a confirmation are fresh already, or they are calls that nothing can draw."""
         return await (await self.check(problem, winner)).race_fresh(pairs)
 
     # ------------------------------------------------------------------------------------------ nodes of a cluster

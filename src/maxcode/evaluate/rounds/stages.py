@@ -12,7 +12,8 @@ from maxcode.evaluate.rounds.round import RoundFailed, Sitting
 
 
 class StagedProblem(Protocol):
-    """An admitted problem.  ``degenerate``: why a candidate could pass without doing the work."""
+    """An admitted problem.  ``degenerate``: why a candidate could pass without doing the work; ``same_calls``: which
+    calls are timed, in words, where they are the same in every pair; empty where every call is drawn anew."""
 
     @property
     def admitted(self) -> Admitted: ...
@@ -25,6 +26,9 @@ class StagedProblem(Protocol):
 
     @property
     def inputs(self) -> tuple[Input, ...]: ...
+
+    @property
+    def same_calls(self) -> str: ...
 
 
 S = TypeVar("S", bound=StagedProblem)

@@ -1,6 +1,6 @@
 """Checks a winner that is called in rounds again, for a certificate: with new processes and seeds.
 
-There are no tests: every call of every round has fresh inputs.
+There are no tests: every call of every round has fresh inputs, or is a recorded one that is held out.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ class RoundsCheck(Generic[S, P]):
         return ""
 
     async def race_fresh(self, pairs: int) -> FreshRace:
-        """No race: all inputs of a confirmation are fresh already."""
-        return FreshRace(why="every timed call had fresh inputs of the problem's own", needless=True)
+        """No race: all inputs of a confirmation are fresh already, or they are calls that nothing can draw."""
+        same = (await self.stages.of(self.problem)).same_calls
+        return FreshRace(why=same or "every timed call had fresh inputs of the problem's own", needless=not same)
 
     @in_stage("control")
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
