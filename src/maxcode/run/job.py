@@ -72,7 +72,7 @@ def optimize_source(
     job = completed(request)
     with method_parts(job.request) as parts, _target(job, say, on) as target:
         say("admitting: building and checking the original")
-        job, admission = admit_hottest(job, target)
+        job, admission = admit_hottest(job, target, say)
         own = (note for note in job.loaded.notes if note not in admission.admitted.notes)
         admitted(replace(admission.admitted, notes=(*own, *admission.admitted.notes)))
         refuse_unmeasurable(job.request, admission.admitted)
