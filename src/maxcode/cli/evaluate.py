@@ -67,7 +67,7 @@ def evaluate(
     if out is not None:
         return _into(candidate, request, json_, fail_on, profiles, is_metric)
     with profiled(profiles) as recorder, Display() as display, waits_on(display):
-        result = evaluate_source(candidate, request, decides_slower="slower" in fail_on)
+        result = evaluate_source(candidate, request, "slower" in fail_on, display.say)
     show(result, json_, recorder)
     _metric(result, is_metric)
     return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else status_of(result, fail_on)

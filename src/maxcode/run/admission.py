@@ -1,17 +1,32 @@
-"""Admits the problem of a run on the machine or cluster that measures its candidates."""
+"""Admits the problem of a run on the machine or cluster that measures its candidates, and tells how far it is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar, final
 
+import anyio
+
+from maxcode.core.ahead import started
 from maxcode.core.types import Machine
+from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import SearchHarness
+from maxcode.evaluate.ladder.original_runs import OriginalRuns, counted_in
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, pressure
 from maxcode.evaluate.target import Target
 from maxcode.problems import Loaded
 from maxcode.run.interrupts import run_async
+
+Found = TypeVar("Found")
+Say = Callable[[str], None]
+LONG_S = 5.0  # shorter runs are not worth a line, and an admission that consists of them is not refused
+_EVERY_S = 10.0
+_TURN_S = 0.5
+_RUNS_OF_A_CANDIDATE = 20  # its tests, and the shortest race with its confirmation
 
 
 @final
@@ -26,9 +41,74 @@ class Admission:
     notes: tuple[str, ...]
 
 
-def admit(loaded: Loaded, target: Target, is_here: bool) -> Admission:
-    """Builds, verifies and times the original; raises InputError if the problem cannot be used."""
-    harness, admitted, machine = run_async(target.prepare, loaded.problem)
+@final
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Tells with ``say`` how far an admission is; ends it as soon as it cannot end within ``seconds`` (None: no limit).
+
+    Only where one run of the original is long: a short admission costs less than its refusal.
+    """
+
+    say: Say = lambda words: None
+    seconds: float | None = None
+    runs: OriginalRuns = field(default_factory=OriginalRuns)
+
+    async def over(self, work: Callable[[], Awaitable[Found]]) -> Found:
+        """The result of an admission; InputError if it would take longer than the limit."""
+        with anyio.CancelScope() as scope, counted_in(self.runs):
+            async with started(partial(self._tell, scope)):
+                return await work()
+        raise InputError(self._refusal())
+
+    async def _tell(self, scope: anyio.CancelScope) -> None:
+        began, told, at_run = anyio.current_time(), -math.inf, 0
+        while not self._is_too_long():
+            await anyio.sleep(_TURN_S)
+            now, number = anyio.current_time(), self.runs.number
+            if now - began < LONG_S or (number == at_run and now - told < _EVERY_S):
+                continue
+            told, at_run = now, number
+            self.say(self._words(now - began))
+        scope.cancel()
+
+    def _is_too_long(self) -> bool:
+        runs = self.runs
+        return self.seconds is not None and runs.run_s >= LONG_S and runs.least_s > self.seconds
+
+    def _words(self, seconds: float) -> str:
+        runs = self.runs
+        if not runs.number:
+            return f"admission: {seconds:.0f} s so far; Ctrl-C stops"
+        about = max(runs.planned, runs.number)
+        if not runs.ended:
+            return f"admission: run 1 of about {about} of the original, {runs.now_s:.0f} s so far; Ctrl-C stops"
+        left = f"about {duration(runs.left_s)} left"
+        if self.seconds is not None and runs.all_s > self.seconds:
+            left += f", too long for --max-seconds {self.seconds:g}"
+        return f"admission: run {runs.number} of about {about}, {runs.run_s:.0f} s each, {left}; Ctrl-C stops"
+
+    def _refusal(self) -> str:
+        runs = self.runs
+        least = math.ceil((runs.all_s + _RUNS_OF_A_CANDIDATE * runs.run_s) / 60) * 60
+        more = "" if runs.ended else " or more"
+        longest = f" (the longest is {runs.longest})" if runs.longest else ""
+        return (
+            f"the admission alone takes about {duration(runs.all_s)}{more}, longer than --max-seconds "
+            f"{self.seconds:g}: it runs the original about {runs.planned} times, and one run takes {runs.run_s:.0f} s"
+            f"{more}.  Give --max-seconds {least} or more, or shorter tests{longest}: runs of 0.1 to 1 s are enough "
+            "to time"
+        )
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or minutes where there are more than two."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def admit(loaded: Loaded, target: Target, is_here: bool, watch: Watch | None = None) -> Admission:
+    """Builds, verifies and times the original; raises InputError if the problem cannot be used, or as ``watch``."""
+    prepare = partial(target.prepare, loaded.problem)
+    harness, admitted, machine = run_async((watch or Watch()).over, prepare)
     return Admission(harness, admitted, machine, notes_on(loaded, admitted, is_here))
 
 

@@ -37,7 +37,7 @@ from maxcode.errors import BoundaryError, Interrupted, MaxcodeError, Unanswered
 from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
-from maxcode.sandbox.lanes import OtherRuns
+from maxcode.run.times import Times
 
 AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is worth its cost
 
@@ -54,12 +54,14 @@ class Run:
     ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
     ``drawn``        chooses a slot's draw: that of its state comes first, then those of the other states of its batch
     ``machine``      is copied to the result
+    ``times``        counts the seconds of the command by what they go to
     """
 
     budget: int
     seed: int = 0
     concurrency: int = 8
     machine: Machine | None = None
+    times: Times = field(default_factory=Times)
     record: Record = field(default_factory=Record)
     watch: Callable[[Line], None] = lambda line: None
     say: Callable[[str], None] = lambda words: None
@@ -71,8 +73,7 @@ class Run:
 @final
 @dataclass(slots=True)
 class Job:
-    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget; ``others``: the
-    waits for other runs, which count to no cap."""
+    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget."""
 
     problem: Problem
     method: Method
@@ -81,10 +82,11 @@ class Job:
     referee: Referee | None
     stopping: bool = False
     ended: str = ""
-    others: OtherRuns = field(default_factory=OtherRuns)
     tracker: BudgetTracker = field(init=False)
+    waited_before: float = field(init=False)
 
     def __post_init__(self) -> None:
+        self.waited_before = self.run.times.others.seconds
         self.tracker = BudgetTracker(self.run.caps, self.spent, self.seconds)
 
     def spent(self) -> Usage:
@@ -93,7 +95,7 @@ class Job:
 
     def seconds(self) -> float:
         """Wall seconds at work on the run so far, without the waits of this process for other runs."""
-        return self.run.record.seconds_now - self.others.seconds
+        return self.run.record.seconds_now - (self.run.times.others.seconds - self.waited_before)
 
     @property
     def seconds_left(self) -> float:

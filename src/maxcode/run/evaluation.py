@@ -20,7 +20,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
-from maxcode.run.admission import notes_on
+from maxcode.run.admission import Say, Watch, notes_on
 from maxcode.run.candidate_result import CandidateResult, result_of
 from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.certificate.unseen import PAIRS, timed_on
@@ -33,16 +33,19 @@ from maxcode.run.request import Request
 from maxcode.run.result import RunResult
 
 
-def evaluate_source(candidate: Path | None, request: Request, decides_slower: bool = False) -> CandidateResult:
+def evaluate_source(
+    candidate: Path | None, request: Request, decides_slower: bool = False, say: Say = lambda words: None
+) -> CandidateResult:
     """Measures one candidate against ``request.source``: builds, verifies, times, and confirms it if it is faster or
-    slower.  ``decides_slower``: a tie is timed on fresh pairs too, which may prove it slower.
+    slower.  ``decides_slower``: a tie is timed on fresh pairs too, which may prove it slower; ``say`` is told how far a
+    long admission is.
 
     ``candidate`` is a file, or a folder of all files of the program.  Without a candidate it measures the suite's own
     faster version; raises InputError if there is none.
     """
     loaded, _ = loaded_of(request)
     program = _reference(loaded) if candidate is None else read_candidate(candidate, loaded.problem)
-    return evaluate_loaded(program, loaded, request.measured_on, decides_slower)
+    return evaluate_loaded(program, loaded, request.measured_on, decides_slower, say)
 
 
 def evaluate_into(
@@ -60,7 +63,11 @@ def evaluate_into(
 
 
 def evaluate_loaded(
-    program: Program, loaded: Loaded, asked: ClusterRequest | None = None, decides_slower: bool = False
+    program: Program,
+    loaded: Loaded,
+    asked: ClusterRequest | None = None,
+    decides_slower: bool = False,
+    say: Say = lambda words: None,
 ) -> CandidateResult:
     """Measures one program against a loaded problem, on the cluster ``asked`` or here."""
 
@@ -68,7 +75,7 @@ def evaluate_loaded(
         action = Action(program)
         if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
             return Measured(describe(compiled[0]), *compiled[1:])
-        return await _opened(action, loaded.problem, target, decides_slower)
+        return await _opened(action, loaded.problem, target, decides_slower, say)
 
     with where(asked, single=True) as target:
         measured = run_async(measure, target)
@@ -97,20 +104,18 @@ class Measured:
             yield f"the candidate does not build, and the original does: {cure}"
 
 
-async def _opened(action: Action, problem: Problem, target: Target, decides_slower: bool) -> Measured:
+async def _opened(action: Action, problem: Problem, target: Target, decides_slower: bool, say: Say) -> Measured:
     """The evaluation; if the candidate is faster or slower, the one on fresh pairs, and if faster, on other inputs."""
     harness = await target.open([problem])
+
+    async def judged() -> Measured:
+        found = await Watch(say).over(partial(harness.admit, problem))
+        return await measured(harness, found, target.machine(harness), action, decides_slower)
+
     if not isinstance(harness, WorksAhead):
-        return await _judged(harness, action, problem, target, decides_slower)
+        return await judged()
     async with started(partial(harness.work_ahead, problem, action)):
-        return await _judged(harness, action, problem, target, decides_slower)
-
-
-async def _judged(
-    harness: SearchHarness, action: Action, problem: Problem, target: Target, decides_slower: bool
-) -> Measured:
-    found = await harness.admit(problem)
-    return await measured(harness, found, target.machine(harness), action, decides_slower)
+        return await judged()
 
 
 async def measured(

@@ -7,13 +7,13 @@ becomes the first, and the run's certificate and ``run.toml`` name it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from maxcode.code.languages import language
 from maxcode.core.types import Hotspot, Problem
 from maxcode.evaluate.target import Target
-from maxcode.run.admission import Admission, admit
+from maxcode.run.admission import Admission, Watch, admit
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE
 from maxcode.run.record import read_header
@@ -22,12 +22,18 @@ EDIT = "edit"  # the key in overrides and in run.toml
 LEAST_SHARE = 0.2  # of the samples: a source with less of them is not worth a choice
 
 
-def admit_hottest(job: CompleteRequest, target: Target) -> tuple[CompleteRequest, Admission]:
-    """Admits the problem of a job with the file first that is edited.  A resumed run edits the file of before."""
+def admit_hottest(
+    job: CompleteRequest, target: Target, say: Callable[[str], None] = lambda words: None
+) -> tuple[CompleteRequest, Admission]:
+    """Admits the problem of a job with the file first that is edited.  A resumed run edits the file of before.
+
+    ``say`` is told how far it is.  InputError as soon as it cannot end within the cap on seconds.
+    """
+    seconds = job.request.caps.seconds
     header = read_header(job.folder)
     if EDIT in header and EDIT not in job.request.overrides:
         job = _editing(job, str(header[EDIT]))
-    admission = admit(job.loaded, target, is_here=not job.request.cluster)
+    admission = admit(job.loaded, target, not job.request.cluster, Watch(say, seconds))
     if header or EDIT in job.request.overrides or job.request.policy.startswith(GIVEN_FILE):
         return job, admission
     chosen = hottest(job.loaded.problem, admission.admitted.baseline.profile)
@@ -35,7 +41,7 @@ def admit_hottest(job: CompleteRequest, target: Target) -> tuple[CompleteRequest
     if not chosen or recipe is None or recipe.is_chosen:
         return job, admission
     job = _editing(job, chosen)
-    return job, admit(job.loaded, target, is_here=not job.request.cluster)
+    return job, admit(job.loaded, target, not job.request.cluster, Watch(say, seconds))
 
 
 def hottest(problem: Problem, profile: Sequence[Hotspot]) -> str:

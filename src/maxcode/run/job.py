@@ -44,7 +44,9 @@ from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
+from maxcode.run.times import CERTIFICATE, CONFIRMATION, SEARCH, Times
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
+from maxcode.sandbox.lanes import counting
 from maxcode.search.onward import ENDED
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
@@ -69,26 +71,30 @@ def optimize_source(
     Raises InputError for bad input, before anything is written; NoRuleError and UnmeasurableError (both InputError) if
     the run could prove nothing, unless ``request.anyway``.
     """
-    job = completed(request)
-    with method_parts(job.request) as parts, _target(job, say, on) as target:
+    times, job = Times(), completed(request)
+    with counting(times.others), method_parts(job.request) as parts, _target(job, say, on) as target:
         say("admitting: building and checking the original")
-        job, admission = admit_hottest(job, target)
+        job, admission = admit_hottest(job, target, say)
         own = (note for note in job.loaded.notes if note not in admission.admitted.notes)
         admitted(replace(admission.admitted, notes=(*own, *admission.admitted.notes)))
         refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
         if job.request.policy == ASK:
             keep_request(job.request, admission.admitted.problem)
-        search = _Search(job, admission, parts, began_with)
+        times.turn_to(SEARCH)
+        search = _Search(job, admission, parts, began_with, times)
         spending(lambda: parts.journal.spent)
         try:
             found = search.run(watch, say)
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
-    winner = run_async(_winner, job, admission, found, say)
-    _write_winner(job.folder, admission, winner)
-    certificate = _certify(job, found, say)
+    with counting(times.others):
+        times.turn_to(CONFIRMATION)
+        winner = run_async(_winner, job, admission, found, say)
+        _write_winner(job.folder, admission, winner)
+        times.turn_to(CERTIFICATE)
+        certificate = _certify(job, found, say)
     result = search.result(found, winner, certificate, slots)
     write_result(result)
     _tell_maintainers(job, result, certificate, found)
@@ -133,12 +139,13 @@ def _show_recorded(folder: Path, watch: Callable[[Line], None]) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One search in its run folder.  ``shape``: the budget with which the run started."""
+    """One search in its run folder.  ``shape``: the budget with which the run started; ``times``: of this command."""
 
     job: CompleteRequest
     admission: Admission
     parts: MethodParts
     shape: int
+    times: Times
 
     def run(self, watch: Callable[[Line], None], say: Callable[[str], None]) -> Result:
         """Starts the search, or continues the recorded one."""
@@ -153,6 +160,7 @@ class _Search:
                 request.seed,
                 concurrency=SLOTS_PER_CALL * request.models.concurrency,
                 machine=admission.machine,
+                times=self.times,
                 record=record,
                 watch=watch,
                 say=say,
@@ -191,6 +199,7 @@ class _Search:
             folder=folder,
             report=folder / REPORT,
             spent=paid(found.spent),
+            times=self.times.split(),
             stopped=found.stopped,
             ended=found.ended,
             certificate=folder / FILE if certificate is not None else None,

@@ -21,6 +21,7 @@ from maxcode.errors import InputError, Interrupted, RecordError
 from maxcode.run.batch import Job, Run, expand, explain, settle, settle_up
 from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
+from maxcode.run.times import CONFIRMATION
 from maxcode.sandbox.lanes import counting
 from maxcode.search.onward import ENDED, onward
 
@@ -48,7 +49,7 @@ async def _interruptible(job: Job) -> Result:
             scope.cancel()
         job.stopping = True
 
-    with anyio.CancelScope() as scope, on_interrupt(interrupted), counting(job.others):
+    with anyio.CancelScope() as scope, on_interrupt(interrupted), counting(job.run.times.others):
         return await _search(job)
     raise Interrupted("stopped at once; all finished parts are recorded")
 
@@ -61,7 +62,8 @@ async def _search(job: Job) -> Result:
             break
         parents = await explain(job, batch, parents, reached)
         expanded = await expand(job, batch, parents, reached)
-        reached.extend(await settle(job, batch, expanded, reached))
+        with job.run.times.spent_on(CONFIRMATION):
+            reached.extend(await settle(job, batch, expanded, reached))
         reached.passed(parents, expanded.passed)
     spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
     return Result(job.problem, reached, spent, job.run.machine, job.ended, job.stopping)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -17,6 +17,7 @@ from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.figures import Speedup
 from maxcode.run.report.certified import verify_command
 from maxcode.run.result_html import page_of
+from maxcode.run.times import in_words
 
 
 @final
@@ -49,6 +50,7 @@ class RunResult:
     ``best_program``  the best program: file names and texts
     ``folder``        the run folder; ``report``: the HTML page in it
     ``spent``         seconds and model calls
+    ``times``         wall seconds of this command by what they went to; the waits for other maxcode runs are apart
     ``stopped``       whether Ctrl-C ended the run; ``ended``: the cap that ended it, or empty
     ``certificate``   file of the certificate; None if there is none
     ``cluster``       figures of the slots of a cluster; None: this machine
@@ -75,6 +77,7 @@ class RunResult:
     change: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    times: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -137,6 +140,8 @@ class RunResult:
             yield f"repeat it  {verify_command(self.certificate)}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
+        if self.times:
+            yield f"time       {in_words(self.times)}"
         yield from _titled("left to do", self.left)
         told = self.why or ""
         yield from (f"note       {one}" for one in self.notes if one not in told and not one.endswith(self.doubts))
@@ -151,6 +156,7 @@ class RunResult:
             "change": self.change or None,
             "refused": self.refused or None,
             "left": self.left or None,
+            "times": dict(self.times) or None,
         }
         return {
             **self.measured.table(),

@@ -16,6 +16,7 @@ from maxcode.code.languages import language
 from maxcode.core.phases import during
 from maxcode.core.types import Hotspot, Problem
 from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
 from maxcode.sandbox.sandbox import Blob, Job, Sample, Sandbox
@@ -42,7 +43,8 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
     samples: list[Sample] = []
     async with sandbox.session([built.artefact, given.stdin], data=problem.spec.data) as session:
         for _ in range(RUNS_AT_MOST):
-            ran = await session.run(job_for(problem, built.artefact, given, profile=True))
+            with original_run(given.name):
+                ran = await session.run(job_for(problem, built.artefact, given, profile=True))
             samples += ran.samples
             if not ran.samples or len(samples) >= ENOUGH_SAMPLES:
                 break

@@ -30,6 +30,7 @@ from maxcode.core.phases import during
 from maxcode.core.types import Problem, Program
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.indistinguishable import session_of
+from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input, identity
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.lanes import build_lane
@@ -76,7 +77,8 @@ class _Runs:
     async def answer(self, given: Input, byte: int) -> _Answer | None:
         """The answer with memory that holds ``byte``; None if the run says nothing."""
         job = _roomy(job_for(self.problem, self.artefact, given), byte)
-        ran = await self.session.run(job)
+        with original_run(given.name):
+            ran = await self.session.run(job)
         if ran.ending in ("timeout", "output") or ran.out_of_memory or _is_killed(ran):
             return None
         right = ran.ok and await is_accepted(self.sandbox, self.problem, given, ran.stdout)

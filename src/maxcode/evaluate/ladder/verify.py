@@ -14,6 +14,7 @@ from maxcode.core.phases import VERIFICATION, during
 from maxcode.core.types import CaseResult, Outcome, Problem
 from maxcode.evaluate.ladder.checker import pie_accepts
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
+from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
@@ -66,7 +67,8 @@ def own_threads(tongue: Language) -> int:
 async def verify(
     sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input], every: bool = False
 ) -> Verified:
-    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every``.
+    """Run ``artefact`` on the inputs and compare.  It stops after three failures, and the detail of a held-out test is
+    left out, unless ``every``: so the original is run, whose failures the user is told.
 
     If PIE's checker is asked as well, only what both checkers refuse counts as a failure, because its verdict on every
     test is needed.  A test without an expected output (generated, on the original) passes if the run ends well.
@@ -78,7 +80,8 @@ async def verify(
     async with Sessions(sandbox, problem, artefact, parts) as sessions:
         for part, given in parts:
             job = job_for(problem, artefact, given)
-            ran = await sessions.run(part, given, job)
+            with original_run(given.name):
+                ran = await sessions.run(part, given, job)
             outcome, detail = await _judge(sandbox, problem, given, (ran, job))
             if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
@@ -86,7 +89,7 @@ async def verify(
                 outputs[given.name] = ran.stdout
             pie = _pie_verdict(problem, given, ran)
             failures += outcome is not Outcome.CORRECT and not pie
-            shown = detail if given.seen else ""
+            shown = detail if given.seen or every else ""
             found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown, pie)
             if failures >= ENOUGH_FAILURES and not every:
                 break

@@ -6,18 +6,20 @@ and inputs that are too short to time are enlarged (``inputs/amplify.py``).  The
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import final
 
 import anyio
 
+from maxcode.code.languages import language
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
+from maxcode.evaluate.ladder.original_runs import plan
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
     Input,
@@ -44,6 +46,26 @@ _ALONE = (
     "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 "
     "(docs/reference/sandbox-tiers.md)"
 )
+
+
+def _runs_planned(problem: Problem, inputs: Sequence[Input]) -> int:
+    """About how many runs of the original an admission makes: each test, each without an expected output again, one for
+    the profile and one on filled memory."""
+    tongue = language(problem.language)
+    again = sum(one.expected is None and one.origin in ("seen", "held_out") for one in inputs)
+    return len(inputs) + again + tongue.native + tongue.by_gcc
+
+
+def _told_of_dropped(verified: Verified, kept: Collection[str], why: str) -> list[str]:
+    """The note on the tests that the original fails, with what is wrong; none if it passes all."""
+    dropped = [result for result in verified.results if result.name not in kept]
+    if not dropped:
+        return []
+    told = ", ".join(
+        f"{one.name} ({one.outcome.value}{f': {one.detail}' if one.outcome is Outcome.WRONG and one.detail else ''})"
+        for one in dropped
+    )
+    return [f"dropped {len(dropped)} test(s) the original fails itself: {told}{why}"]
 
 
 @final
@@ -77,6 +99,7 @@ class Admissions:
         assert original.artefact is not None
         kind = PROGRAM_KINDS[problem.kind]
         source, inputs = await kind.inputs(self._sandbox, problem)
+        plan(_runs_planned(problem, inputs))
         verified = await verify(self._sandbox, problem, original.artefact, inputs, every=True)
         cure = await self._cure(problem, original, inputs, verified)
         kept = self._kept(problem, inputs, verified, cure)
@@ -92,10 +115,7 @@ class Admissions:
         )
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
-        why = f"; {cure}" if cure else why_unavailable(problem)
-        notes = (
-            [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
-        )
+        notes = _told_of_dropped(verified, names, f"; {cure}" if cure else why_unavailable(problem))
         unwritten = await depends(self._sandbox, slimmer, original.artefact, chosen(kept))
         notes += [_UNWRITTEN.format(problem.program.name)] if unwritten is not None else []
         notes += [warning] if warning else []  # the last, which says why nothing is timed

@@ -1,0 +1,101 @@
+"""Counts the runs of the original in its admission, so that whoever waits can be told how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import final
+
+
+@final
+@dataclass(slots=True)
+class OriginalRuns:
+    """The runs so far: wall seconds of each that has ended, by test.
+
+    ``planned``: about how many there will be; 0: not known, and nothing is counted.
+    """
+
+    planned: int = 0
+    ended: list[tuple[str, float]] = field(default_factory=list)
+    _began: float | None = None
+
+    @property
+    def number(self) -> int:
+        """That of the run under way, or of the last one."""
+        return len(self.ended) + (self._began is not None)
+
+    @property
+    def now_s(self) -> float:
+        """Seconds of the run under way; 0 between runs."""
+        return 0.0 if self._began is None else time.monotonic() - self._began
+
+    @property
+    def run_s(self) -> float:
+        """Seconds of one run: the mean of those that have ended; of the first one, what it has taken so far."""
+        past = [seconds for _, seconds in self.ended]
+        return sum(past) / len(past) if past else self.now_s
+
+    @property
+    def all_s(self) -> float:
+        """Seconds of all planned runs, those that have ended included; the first run may still take longer."""
+        past = sum(seconds for _, seconds in self.ended)
+        left = max(self.planned, self.number) - len(self.ended)
+        return past + max(left * self.run_s, self.now_s)
+
+    @property
+    def least_s(self) -> float:
+        """Seconds that all runs take at least, if none is shorter than the shortest of two tests; before there are two,
+        what the runs have taken."""
+        past = [seconds for _, seconds in self.ended]
+        known = sum(past) + self.now_s
+        left = max(0, self.planned - self.number)
+        return known + left * min(past) if len({test for test, _ in self.ended}) > 1 else known
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.all_s - sum(seconds for _, seconds in self.ended) - self.now_s)
+
+    @property
+    def longest(self) -> str:
+        """The test that took longest; empty before the end of the first run."""
+        return max(self.ended, key=lambda one: one[1], default=("", 0.0))[0]
+
+    @contextmanager
+    def run(self, test: str) -> Iterator[None]:
+        began = self._began = time.monotonic()
+        yield  # a run that is cancelled has not ended
+        self._began = None
+        self.ended.append((test, time.monotonic() - began))
+
+
+_runs: ContextVar[OriginalRuns | None] = ContextVar("maxcode original runs", default=None)
+
+
+@contextmanager
+def counted_in(runs: OriginalRuns) -> Iterator[None]:
+    """Counts the runs of an admission in the block."""
+    token = _runs.set(runs)
+    try:
+        yield
+    finally:
+        _runs.reset(token)
+
+
+def plan(count: int) -> None:
+    """Says about how many runs of the original will be made; those before are not counted."""
+    if (runs := _runs.get()) is not None:
+        runs.planned = count
+
+
+@contextmanager
+def original_run(test: str) -> Iterator[None]:
+    """The block is a run on this test, of the original if an admission is counted."""
+    runs = _runs.get()
+    if runs is None or not runs.planned:
+        yield
+        return
+    with runs.run(test):
+        yield
