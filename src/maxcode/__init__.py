@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from maxcode.core.budget import Caps
 from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.types import Action, Evaluation, Interval, Observation, Outcome, Problem, Program, State, Step, Timing
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from maxcode.run.candidate_result import CandidateResult
     from maxcode.run.python_api import ask, evaluate_program, optimize_program, tell
     from maxcode.run.referee import Judgement, Referee
+    from maxcode.run.request import Request
     from maxcode.run.result import RunResult
 __version__ = version("maxcode")
 
 __all__ = [
     "Action",
     "CandidateResult",
+    "Caps",
     "Evaluation",
     "Interval",
     "Judgement",
@@ -30,6 +33,7 @@ __all__ = [
     "Problem",
     "Program",
     "Referee",
+    "Request",
     "Result",
     "Run",
     "RunResult",
@@ -47,6 +51,7 @@ _LATER = {  # name -> module, imported at first use because it imports all of ma
     "CandidateResult": "maxcode.run.candidate_result",
     "Judgement": "maxcode.run.referee",
     "Referee": "maxcode.run.referee",
+    "Request": "maxcode.run.request",
     "RunResult": "maxcode.run.result",
     "ask": "maxcode.run.python_api",
     "evaluate_program": "maxcode.run.python_api",

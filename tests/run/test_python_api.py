@@ -107,11 +107,22 @@ def test_a_program_is_evaluated_inside_a_running_loop(numbers: Path) -> None:
         ({"certifcate": False}, "unknown option 'certifcate'; did you mean 'certificate'?"),
         ({"budgte": 3}, "did you mean 'budget'?"),
         ({"budget": "many"}, "many"),
+        ({"max_second": 3}, "did you mean 'max_seconds'?"),
+        ({"max_seconds": "60"}, "max_seconds is '60', of the type str; give a number, e.g. 0.5"),
+        ({"max_calls": True}, "max_calls is True, of the type bool; give a whole number"),
+        ({"max_dollars": -1}, "the cap on dollars is -1; give a number from 0 up"),
+        (
+            {"caps": {"seconds": 60}},
+            "of the type dict; give max_calls, max_tokens, max_dollars, max_seconds as keywords",
+        ),
+        ({"caps": maxcode.Caps(seconds=1), "max_calls": 1}, "max_calls and caps limit the same"),
+        ({"budget": "2-minutes", "max_seconds": 60}, "--budget is of seconds, and --max-seconds is given too"),
+        ({"without": "best"}, 'give a tuple of strings, e.g. without=("NAME",)'),
+        ({"answer": "all"}, "answer is 'all', of the type str; give 'whole' or "),
+        ({"replay": 3}, "replay is 3, of the type int; give a path"),
     ],
 )
-def test_an_option_that_does_not_exist_is_refused_with_the_nearest_spelling(
-    options: dict[str, Any], words: str
-) -> None:
+def test_an_option_with_a_wrong_name_or_type_is_refused_with_the_cure(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as found:
         maxcode.optimize_program("slow.c", **options)
     assert words in str(found.value)

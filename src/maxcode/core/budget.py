@@ -32,8 +32,9 @@ class Caps:
     def __post_init__(self) -> None:
         for name in ("calls", "tokens", "dollars", "seconds"):
             bound = getattr(self, name)
-            if bound is not None and not bound >= 0:  # also refuses NaN
-                raise InputError(f"the cap on {name} is {bound}; give a number from 0 up, or leave it out")
+            is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
+            if bound is not None and not (is_number and bound >= 0):  # also refuses NaN
+                raise InputError(f"the cap on {name} is {bound!r}; give a number from 0 up, or leave it out")
 
 
 Unit = Literal["candidates", "calls", "tokens", "dollars", "seconds"]

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from maxcode.core.budget import Caps, budget_of
-from maxcode.errors import unknown
-from maxcode.llm.clients import AnswerSettings
-from maxcode.llm.clients.connect import ModelSettings
-from maxcode.llm.completion import Answer
+from maxcode.core.budget import budget_of
 from maxcode.llm.questions import LEASE_S, Question
 from maxcode.run import asking
 from maxcode.run.asking import Told
@@ -27,39 +23,14 @@ from maxcode.run.display import in_notebook
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.interrupts import outside_loop
 from maxcode.run.job import optimize_source
+from maxcode.run.keyword_options import RequestOptions, fields_of
 from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
 from maxcode.search.methods import candidates
 
 AnyPath = str | PathLike[str]
-
-
-class RequestOptions(TypedDict, total=False):
-    """The rarer options of ``optimize_program``: the other fields of ``Request``, where each one is described."""
-
-    critic: str
-    answer: Answer
-    without: tuple[str, ...]
-    width_for: int
-    caps: Caps
-    models: ModelSettings
-    ask_policy: AnswerSettings
-    ask_critic: AnswerSettings
-    replay: Path | None
-    certificate: bool
-    overrides: Mapping[str, Any]
-    shapes: str
-    value: Path | None
-    draw: int
-    unranked: float
-    gamma: float
-    trajectory_tokens: int
-    cluster: str
-    with_rules: tuple[str, ...]
-    without_rules: tuple[str, ...]
-    anyway: bool
-    branch: str
+_NAMED = ("tests", "budget", "policy", "method", "seed", "out", "progress")
 
 
 def optimize_program(
@@ -85,7 +56,8 @@ def optimize_program(
     ``seed``      random seed of the proposals
     ``out``       the run folder; the same call resumes the run in it; None: runs/PROBLEM, then method and seed if given
     ``progress``  True: on stderr or in the notebook; None: only on a terminal and in a notebook
-    ``options``   other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
+    ``options``   ``max_seconds``, ``max_dollars``, ``max_tokens``, ``max_calls`` limit the run, as --max-seconds does;
+                  other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
 
     The result's ``speedup`` is original time over new time (``value``, ``low``, ``high``, ``confirmed``).  It is None
     if it could not be measured; ``why`` then gives the reason.  ``trusted`` is True if no check of it failed, and
@@ -96,24 +68,18 @@ def optimize_program(
     UnsafeError if no sandbox works; BoundaryError if the machine or a model's provider failed; Interrupted after
     Ctrl-C.  After the last two, the same call resumes the run.
     """
-    amount = budget_of(str(budget)) if budget is not None else None
-    known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}
-    for name in options:
-        if name not in known:
-            raise unknown("option", name, known | {"budget", "policy", "method", "seed", "out", "progress"})
-    request = Request(
-        Path(source),
-        Path(tests) if tests is not None else None,
-        policy=policy,
-        method=method,
-        seed=seed,
-        budget=amount.candidates if amount is not None else 0,
-        out=Path(out) if out is not None else None,
-        **options,
-    )
-    if amount is not None:
-        request = replace(request, caps=capped(request.caps, amount))
+    given = {"policy": policy, "method": method, "seed": seed, "out": Path(out) if out is not None else None}
+    request = _requested(source, tests, budget, {**given, **fields_of(options, _NAMED)})
     return outside_loop(partial(_optimized, request, _is_shown(progress)))
+
+
+def _requested(source: AnyPath, tests: AnyPath | None, budget: int | str | None, given: Mapping[str, Any]) -> Request:
+    """The request, with a budget of another kind than candidates among its caps."""
+    request = Request(Path(source), Path(tests) if tests is not None else None, **given)
+    if budget is None:
+        return request
+    amount = budget_of(str(budget))
+    return replace(request, budget=amount.candidates, caps=capped(request.caps, amount))
 
 
 def evaluate_program(
