@@ -397,6 +397,5 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
 
 
 def _broken(where: str, error: Exception) -> BoundaryError:
-    return BoundaryError(
-        f"{where} failed: {type(error).__name__}: {error}; finished parts are recorded; repeat the command to resume"
-    )
+    what = f"{where} failed: {type(error).__name__}: {error}"
+    return BoundaryError(f"{what}; finished parts are recorded; repeat the command to resume")
