@@ -25,6 +25,7 @@ EXTRA := slow or browser or slurm or benchmarks or toolchains
 help:
 	@echo 'Use maxcode (needs Python 3.11, gcc, g++ and bubblewrap; no PyTorch, no model, no key):'
 	@echo '  make demo         work on three examples and print a table: about two minutes from a fresh clone'
+	@echo '  make env          install maxcode into .venv and no more: then .venv/bin/maxcode'
 	@echo '  make doctor       show whether this machine has what maxcode needs'
 	@echo '  make redteam      try every cheat of the gallery on this machine (TIER=2: in that tier of the sandbox)'
 	@echo '  make demo-llm     replay recorded answers of a language model and measure them here: no key, no network'

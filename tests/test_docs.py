@@ -214,3 +214,10 @@ def test_the_tiny_example_runs() -> None:
     assert done.returncode == 0, done.stderr
     assert "best: unroll 8, 2.1x" in done.stdout
     assert len((ROOT / "examples" / "tiny.py").read_text().splitlines()) <= 100
+
+
+def test_readme_and_make_help_name_the_target_that_only_installs() -> None:
+    root = Path(__file__).parents[1]
+    shown = subprocess.run(["make", "help"], cwd=root, capture_output=True, text=True, check=True).stdout
+    assert "make env " in shown
+    assert "`make env`" in (root / "README.md").read_text()

@@ -136,3 +136,9 @@ def test_patterns_that_hold_nothing_out_are_allowed_but_noted(tmp_path: Path) ->
     parts = split(find_cases(put(tmp_path, a_in="", a_out="", b_in="", b_out="")), ("*",), ())
     assert (names(parts.seen), parts.held_out) == (["a", "b"], ())
     assert "no test is held out" in parts.notes[0]
+
+
+def test_a_folder_of_pytest_tests_names_capture(tmp_path: Path) -> None:
+    (tmp_path / "test_slow.py").write_text("def test_slow(): pass\n")
+    with pytest.raises(InputError, match=r"maxcode capture 'pytest DIR' --function MODULE:NAME"):
+        find_cases(tmp_path)

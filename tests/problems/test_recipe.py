@@ -165,3 +165,11 @@ def test_a_candidate_that_is_a_folder_may_leave_headers_to_the_original(tmp_path
     (tmp_path / "new" / "main.cpp").unlink()
     with pytest.raises(InputError, match=r"main\.cpp is missing"):
         read_candidate(tmp_path / "new", problem)
+
+
+def test_a_candidate_in_another_language_is_refused(tmp_path: Path) -> None:
+    app = place(tmp_path, app__main_cpp="int main() {}\n", slow_py="print()\n", fast_cc="int main() {}\n")
+    problem = loaded(app).problem
+    with pytest.raises(InputError, match=r"slow\.py is python, and the original is cpp; give a candidate in cpp"):
+        read_candidate(tmp_path / "slow.py", problem)
+    assert read_candidate(tmp_path / "fast.cc", problem).files["main.cpp"] == "int main() {}\n"

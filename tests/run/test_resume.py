@@ -254,10 +254,12 @@ def test_ctrl_c_once_finishes_what_runs_and_launches_nothing_new(
             os.kill(os.getpid(), signal.SIGINT)
         await anyio.sleep(0.2)
 
-    run = Run(budget=8, concurrency=2, record=Record(tmp_path))
+    said: list[str] = []
+    run = Run(budget=8, concurrency=2, record=Record(tmp_path), say=said.append)
     with run.record, pytest.raises(Interrupted):
         start(lambda: optimize(toy_problem(), method(BestOfN(8, 8)), Table(rule=speed, before=slow), run))
     assert len(run.record.evaluations) == len(started) == 2
+    assert said.count("stopping: the running candidates end first; Ctrl-C again stops now") == 1
 
 
 @pytest.mark.parametrize("start", [plainly, in_loop])

@@ -22,6 +22,7 @@ SCHEMES = "NAME.in with NAME.out or NAME.ans, or input.K.txt with output.K.txt"
 _NUMBERED = re.compile(r"(input|output)\.(.+)\.txt")
 _OUTPUTS = (".out", ".ans")
 _SHOWN = 5
+_CAPTURE = "; for a Python function under pytest, `maxcode capture 'pytest DIR' --function MODULE:NAME` makes a problem"
 
 
 @final
@@ -46,7 +47,8 @@ def find_cases(folder: Path) -> list[Case]:
     if not inputs and not outputs:
         others = [path.name for path in _files(folder)]
         found = f"it holds {_some(others)}" if others else "it is empty"
-        raise InputError(f"the tests folder {folder} has no tests ({found}); name them {SCHEMES}")
+        more = _CAPTURE if any(fnmatchcase(name, "test_*.py") for name in others) else ""
+        raise InputError(f"the tests folder {folder} has no tests ({found}); name them {SCHEMES}{more}")
     if alone := [str(path) for name, path in outputs.items() if name not in inputs]:
         raise InputError(f"expected outputs in {folder} without an input: {_some(alone)}; add it, named {SCHEMES}")
     for path in (*inputs.values(), *outputs.values()):

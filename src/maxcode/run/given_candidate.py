@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from maxcode.code.languages import language
+from maxcode.code.languages import LANGUAGES, language
 from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Action, Evaluation, Observation, Problem, Program, State, Step
 from maxcode.errors import InputError
@@ -39,7 +39,18 @@ def read_candidate(path: Path, problem: Problem) -> Program:
         here = {name: text for name, text in problem.program.files.items() if name not in absent}
         found = winner_in(folder, replace(problem, program=Program(here))).files
         return Program({name: found.get(name, text) for name, text in problem.program.files.items()})
+    _refuse_other_language(path, problem)
     return problem.program.with_text(read_text(path, FileKind("the candidate")))
+
+
+def _refuse_other_language(path: Path, problem: Problem) -> None:
+    """InputError if the suffix is that of another language; a suffix of no language says nothing."""
+    own = language(problem.language)
+    other = next((row for row in LANGUAGES.values() if path.suffix in row.suffixes), None)
+    if other is not None and path.suffix not in own.suffixes:
+        raise InputError(
+            f"the candidate {path} is {other.name}, and the original is {own.name}; give a candidate in {own.name}"
+        )
 
 
 def digest_of(program: Program) -> str:

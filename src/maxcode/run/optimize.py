@@ -47,6 +47,8 @@ async def _interruptible(job: Job) -> Result:
     def interrupted() -> None:
         if job.stopping:
             scope.cancel()
+        else:
+            job.run.say("stopping: the running candidates end first; Ctrl-C again stops now")
         job.stopping = True
 
     with anyio.CancelScope() as scope, on_interrupt(interrupted), counting(job.run.times.others):
