@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.bench.versions.result import RaceRow, VersionsRaced
+from maxcode.bench.versions.version_race import times_for
 from maxcode.core.types import Interval
 from maxcode.sandbox.toolchain import cache_root
 from tests.support.cli import ROOT, maxcode, maxcode_here
@@ -278,3 +280,26 @@ def test_what_a_side_calls_its_benchmarks_stays_text_in_markdown() -> None:
     )
     assert "head `a'b/c`" in shown
     assert shown.startswith("### maxcode race: no change above 2 % (+0.0 % time")
+
+
+def test_an_undecided_race_says_how_many_pairs_would_decide_it(repository: Path) -> None:
+    words = (TRUST, "--same-sides", "--pairs", "9", "--margin", "0.1%", "--goal", "wall", "--json", *COMMAND)
+    found = json.loads(maxcode("race", "slow", "slow", *words, cwd=repository).stdout)
+    assert found["verdict"] == "undecided"
+    if found["doubt"]:  # base differs from itself: more pairs are no cure
+        assert not any("decide" in note for note in found["notes"])
+        return
+    (cure,) = (note for note in found["notes"] if "decide" in note)
+    half = math.log(found["ratio"]["high"] / found["ratio"]["low"]) / 2
+    times = (half / math.log(1.001)) ** 2
+    if times > 100:
+        assert "more work, or a larger --margin" in cure
+    else:
+        assert f"--pairs {max(18, math.ceil(times * 9))}" in cure
+
+
+@pytest.mark.parametrize(("half", "times"), [(0.001, 2.0), (0.02, 2.0), (0.04, 4.0), (0.1, 25.0)])
+def test_more_pairs_are_computed_from_the_width(half: float, times: float) -> None:
+    margin = math.expm1(0.02)
+    assert times_for(Interval(1.0, math.exp(-half), math.exp(half)), margin) == pytest.approx(times)
+    assert times_for(Interval(1.0, 0.0, math.inf), margin) == math.inf

@@ -7,6 +7,7 @@ machine or the benchmark favours one arm, and no verdict is given.
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import time
@@ -24,6 +25,7 @@ from maxcode.bench.versions.version_side import Name, VersionSide, changed_files
 from maxcode.bench.versions.worktrees import Scratch, scratch
 from maxcode.core.stats import geometric_mean
 from maxcode.core.two_sided import TwoSidedRule, Word, interval_at_any_time, judge, judge_rows
+from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.pressure import WALL_AT_MOST, watched
 from maxcode.sandbox.lanes import timing_lane
@@ -37,6 +39,7 @@ WAITING = 0.95  # below this ratio by the wall clock less CPU time is no gain
 TURN_S = 10.0  # of the timing lane, which other races on the machine wait for
 _TICK_S = 1e-6
 _SAY_EVERY = 5
+_MOST_TIMES = 100  # as many pairs: with more, a larger workload is the better advice
 
 Say = Callable[[str], None]
 
@@ -79,6 +82,7 @@ class _Race:
     notes: list[str]
     order: random.Random = field(default_factory=random.SystemRandom)
     outputs: dict[Name, bytes] = field(default_factory=dict)
+    spent_s: float = 0.0
     pairs: list[dict[Arm, dict[str, float]]] = field(default_factory=list)
     walls: list[dict[Arm, float]] = field(default_factory=list)
 
@@ -164,6 +168,7 @@ class _Race:
                     spent_s, began = spent_s + now - began, now
                     if len(self.pairs) % _SAY_EVERY == 0:
                         self.say(f"{len(self.pairs)} pairs, {spent_s:.0f} s: {self._middle()}")
+        self.spent_s = spent_s
         if len(self.pairs) < self.rule.most and not self._is_decided():
             self.notes.append(f"the time is over (--max-seconds {self.asked.seconds:g})")
 
@@ -249,12 +254,14 @@ class _Race:
                 f"base against itself differs in {', '.join(suspect[:5])}: no verdict can be trusted here"
             )
             words, overall = dict.fromkeys(words, "undecided"), "undecided"
-        if overall == "faster" and self.asked.goal != "wall" and elapsed.high < WAITING:
+        elif overall == "faster" and self.asked.goal != "wall" and elapsed.high < WAITING:
             self.notes.append(
                 f"less {_UNITS[self.asked.goal]}, but it takes longer by the wall clock ({elapsed}): no gain"
             )
             overall = "undecided"
             words = {name: "undecided" if word == "faster" else word for name, word in words.items()}
+        elif overall == "undecided":
+            self.notes.append(self._cure())
         self._remarks(pressure)
         result = self._result(overall, exercise, pressure)
         return replace(
@@ -265,6 +272,18 @@ class _Race:
             elapsed=elapsed,
             rows=tuple(self._row(name, word) for name, word in words.items()),
         )
+
+    def _cure(self) -> str:
+        """The options with which an undecided race is likely to end: an interval shrinks with the root of the pairs."""
+        ratio, done = interval_at_any_time(self._overall("head")), len(self.pairs)
+        times = times_for(ratio, self.rule.margin)
+        if times > _MOST_TIMES:
+            return "more pairs will hardly decide this: give the command more work, or a larger --margin"
+        wanted = max(math.ceil(times * done), 2 * self.asked.pairs if done >= self.asked.pairs else 0)
+        options = f"--pairs {wanted}"
+        if (seconds := math.ceil(1.25 * self.spent_s * wanted / done)) > self.asked.seconds:
+            options += f" --max-seconds {seconds}"
+        return f"to decide it, race again with {options}"
 
     def _remarks(self, pressure: float | None) -> None:
         one_s = statistics.median(walls["base"] for walls in self.walls)
@@ -311,6 +330,13 @@ class _Race:
 
 
 _UNITS = {"cpu": "CPU time", "wall": "wall time", "instructions": "instructions"}
+
+
+def times_for(ratio: Interval, margin: float) -> float:
+    """How many times as many pairs make an interval so narrow that it fits into the margin; at least twice as many."""
+    if ratio.low <= 0 or ratio.high == math.inf:
+        return math.inf
+    return max(2.0, (math.log(ratio.high / ratio.low) / 2 / math.log1p(margin)) ** 2)
 
 
 def _passes(first: Mapping[Name, CommandRun]) -> int:
