@@ -99,7 +99,7 @@ def test_evaluate_says_why_a_wrong_candidate_has_no_speedup(place: Path) -> None
 
 def test_optimize_writes_the_best_program_its_diff_a_report_and_the_record(finished: FinishedRun) -> None:
     found, out = finished.told, finished.folder
-    assert set(found) == OPTIMIZE_KEYS | {"certificate", "change", "unseen", "fresh_inputs"}
+    assert set(found) == OPTIMIZE_KEYS | {"certificate", "change", "unseen", "fresh_inputs", "times"}
     assert found["confirmed"]
     assert found["speedup"]["significant"]
     assert found["speedup"]["pairs"] >= 15

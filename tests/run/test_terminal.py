@@ -82,12 +82,13 @@ def test_what_the_user_wrote_is_repeated_as_escapes(place: Path) -> None:
     assert [SHOWN[0].encode() in part for part in parts] == [True] * len(WORDS), screen.decode()
 
 
+@pytest.mark.sandbox
 @pytest.mark.heavy
 def test_names_of_tests_are_shown_as_escapes(place: Path) -> None:
     (place / "tests" / f"{ALL}.in").write_text("1\n")
     status, screen = on_terminal("-m", "maxcode", "evaluate", "slow.c", "--against", "slow.c", "--tests", "tests",
                                  cwd=place)  # fmt: skip
-    assert status == 2 and reached(screen) == [] and SHOWN[0].encode() in screen
+    assert status == 0 and reached(screen) == [] and SHOWN[0].encode() in screen  # a note names the made output
 
 
 @pytest.mark.heavy
