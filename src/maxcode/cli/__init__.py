@@ -22,7 +22,7 @@ VERBS = (
     "problems", "export", "doctor", "report", "list", "skill", "referee", "mcp",
 )  # fmt: skip
 _ELSEWHERE = {"tell": "ask"}  # verb -> the file that it shares
-_ENDS_WITH_A_LINE = ("list", "scout")  # their functions: ``list_``, ``scout_``
+_UNDERSCORED = ("list", "scout")  # the command of ``list`` is named ``list_`` in its file
 
 
 @final
@@ -38,7 +38,7 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         module = import_module(f"maxcode.cli.{_ELSEWHERE.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in _ENDS_WITH_A_LINE else cmd_name)
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in _UNDERSCORED else cmd_name)
         return command
 
 

@@ -53,8 +53,7 @@ class Run:
     ``caps``         limits on the cost of the run
     ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
     ``drawn``        chooses a slot's draw: that of its state comes first, then those of the other states of its batch
-    ``machine``      is copied to the result
-    ``times``        counts the seconds of the command by what they go to
+    ``machine``      is copied to the result; ``times`` counts the seconds of the command by what they go to
     """
 
     budget: int
