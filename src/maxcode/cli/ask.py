@@ -75,7 +75,6 @@ def tell(run: Path, name: str, answer: str, finish: bool, json_: bool) -> None:
         echo(f"{told.open} {'prompt is' if told.open == 1 else 'prompts are'} open: maxcode ask {run}")
         return
     echo(result)
-    echo(f"trusted    {'yes' if result.trusted else 'no'}")
 
 
 _WHY_NONE = {

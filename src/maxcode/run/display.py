@@ -4,6 +4,8 @@ shown as escapes."""
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Protocol, Self, final
@@ -129,18 +131,39 @@ def _plain(text: str) -> dict[str, str]:
 
 @final
 class PlainScreen:
-    """Lines on stderr, one after another."""
+    """Lines on stderr, one after another.  After ``quiet_s`` seconds without one the current activity is shown again,
+    then after twice as long, and so on: a log that stands still looks like a program that hangs."""
 
     is_live = False
 
+    def __init__(self, quiet_s: float = 60.0) -> None:
+        self._quiet_s = quiet_s
+        self._now, self._since = "", time.monotonic()
+        self._spoke = threading.Event()
+        self._is_closed = False
+
     def open(self) -> None:
-        pass
+        threading.Thread(target=self._remind, daemon=True).start()
 
     def say(self, text: str) -> None:
+        self._now, self._since = text, time.monotonic()
         self.note(text)
 
     def note(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+        self._spoke.set()
 
     def close(self) -> None:
-        pass
+        self._is_closed = True
+        self._spoke.set()
+
+    def _remind(self) -> None:
+        pause = self._quiet_s
+        while not self._is_closed:
+            if self._spoke.wait(pause):
+                self._spoke.clear()
+                pause = self._quiet_s
+            elif self._now:
+                seconds = time.monotonic() - self._since
+                print(f"still at this, {seconds:.0f} s later: {self._now}", file=sys.stderr, flush=True)
+                pause *= 2
