@@ -42,6 +42,7 @@ from maxcode.core.types import (
 from maxcode.errors import ProviderError
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.llm.clients import Completion, ModelRequest
+from maxcode.llm.prompts.rules import rules_for
 from maxcode.observe.critique import (
     Bottleneck,
     CritiqueAnswer,
@@ -69,6 +70,7 @@ TITLES = frozenset(
         "Feedback",
         "Remarks",
         "Profile",
+        "What its author says",
         "Previous step",
         "Other branches",
         "Task",
@@ -154,6 +156,7 @@ def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profi
     assert "90% at line 3 in [main]: m[i % k]++;" in found["Profile"]
     assert "16 operations in 9 instructions" in found["Profile"]
     assert "- hoist(m): out of the loop" in found["Previous step"]
+    assert "- hoist(m): out of the loop" in found["What its author says"]
     assert "Count values." in found["Problem"]
 
 
@@ -190,6 +193,14 @@ def test_a_critic_that_sees_no_further_gain_says_so_and_names_no_step() -> None:
 def test_only_modules_have_the_rules_of_pytorch() -> None:
     module = replace(problem(), kind="module", spec=ProgramSpec(module=ModuleSpec()))
     assert "PyTorch" in messages(module, correct(), None)[0].text
+
+
+def test_a_critic_is_told_what_the_policy_is_told_but_not_how_native_code_is_written() -> None:
+    module = replace(problem(), kind="module", spec=ProgramSpec(module=ModuleSpec()))
+    for asked in (problem(), module, replace(problem(), goal="wall")):
+        assert rules_for(asked, with_example=False) in messages(asked, correct(), None)[0].text
+    assert "mmap" in messages(problem(), correct(), None)[0].text
+    assert "import ctypes" in rules_for(module) and "import ctypes" not in messages(module, correct(), None)[0].text
 
 
 def test_an_invalid_answer_is_asked_again_with_its_fault() -> None:

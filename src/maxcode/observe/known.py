@@ -112,9 +112,12 @@ def _least(problem: Problem) -> str:
 def _floor(problem: Problem, facts: Facts) -> Iterator[str]:
     if facts.start_s and problem.goal == "cpu":
         who = _NOTHING.get(problem.language, "a process that does nothing")
+        floor, count = facts.floor_s(), len(facts.timed)
+        most = f", at most {sum(one.seconds for one in facts.timed) / floor:.3g}x" if floor else ""
+        raced = f", {milliseconds(facts.floor_s(facts.raced))} on those raced on" if 0 < facts.raced < count else ""
         yield (
             f"{who} takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
-            f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
+            f"{milliseconds(facts.byte_s * 1e6)}: the floor is {milliseconds(floor)} on all timed inputs{raced}{most}"
         )
 
 

@@ -20,23 +20,9 @@ from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.completion.shown import MOST_WISHES, ROUNDS, shown, wishes
 from maxcode.llm.prompts import template
+from maxcode.llm.prompts.rules import rules_for
 
 NO_GAIN_ANSWER = "NO FURTHER GAIN"
-_LANGUAGES = ("cpp", "c", "python", "rust", "go", "java", "javascript")  # languages that have a template
-_CLOCKS = {
-    "cpu": "the processor time (of all threads together)",
-    "wall": "the wall-clock time",
-    "instructions": "the number of instructions executed (of all threads together)",
-}
-_READING = "reading and printing included"
-_BESIDE = {
-    "python": "the start of the interpreter, imports, reading and printing included",
-    "java": "the start of the virtual machine, reading and printing included",
-    "javascript": "the start of the engine, reading and printing included",
-}
-_MEANS = {"cpp": "means_native", "c": "means_native", "python": "means_python"}
-_ONE_THREAD = "`torch.get_num_threads()` is 1, and the time of all threads counts together: leave OpenMP out."
-_MANY_THREADS = "Threads are those of OpenMP, `torch.get_num_threads()` of them; start none of your own."
 _WHAT = {
     "program": "whole program",
     "function": "whole file",
@@ -144,21 +130,7 @@ def messages(
     task = (observation.section("Task") or _filled("task_rules")).strip()
     none = [_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else []
     told.append("\n\n".join([f"# Task\n\n{task}", *([form] if form else [_form(problem, answer), *none])]))
-    return Message("system", _system(problem)), Message("user", _sendable("\n\n".join(told)))
-
-
-def _system(problem: Problem) -> str:
-    known = problem.language in _LANGUAGES
-    language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
-    kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
-    threads = ", and threads, one for each core" if problem.goal == "wall" else ""
-    told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
-    if problem.traits.shows_operators:
-        told["threads"] = _MANY_THREADS if problem.goal == "wall" else _ONE_THREAD
-    if not problem.traits.has_tests:
-        return _filled(f"system_{kind}", **told)
-    means = _filled(_MEANS.get(problem.language, "means_other"), threads=threads)
-    return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
+    return Message("system", rules_for(problem)), Message("user", _sendable("\n\n".join(told)))
 
 
 def _form(problem: Problem, answer: Answer) -> str:

@@ -28,6 +28,7 @@ from maxcode.core.types import (
 )
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
+from maxcode.llm.prompts.rules import rules_for
 from maxcode.observe.about import about_machine, checker_line
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
@@ -38,7 +39,7 @@ from maxcode.observe.part import changed, is_rewrite, listing
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here the original and a change are shown whole
 LONGEST = 60_000  # up to here the new program is shown whole
-_STATEMENT, _TEXT, _REMARKS, _TIMED = 4_000, 6_000, 12, 5
+_STATEMENT, _TEXT, _CLAIM, _REMARKS, _TIMED = 4_000, 6_000, 1_500, 12, 5
 _AROUND = 40
 
 
@@ -57,7 +58,8 @@ def messages(problem: Problem, step: Step, previous: Step | None, setting: Setti
     """The system message, and the user message that begins with ``HEADING``."""
     limits = {"diagnosis_at_most": DIAGNOSIS_AT_MOST, "step_at_most": STEP_AT_MOST, "steps_at_most": STEPS_AT_MOST}
     rules = template("critic_module").substitute() if problem.traits.shows_operators else ""
-    system = template("critic_system").substitute(limits, rules=rules)
+    told = rules_for(problem, with_example=False)
+    system = template("critic_system").substitute(limits, rules=rules, told=told)
     return (Message("system", system.strip()), Message("user", user_text(problem, step, previous, setting)))
 
 
@@ -71,6 +73,7 @@ def user_text(problem: Problem, step: Step, previous: Step | None, setting: Sett
         "original": _original_program(problem, program),
         "previous": _previous_program(problem, program, previous),
         "program": _new_program(problem, program, step, previous),
+        "claim": fenced(_claim(step) or "nothing"),
         "feedback": fenced("\n".join(_feedback(problem, step, previous))),
         "remarks": fenced("\n".join(_remarks(evaluation)) or "none"),
         "profile": fenced("\n".join(_profile(program, evaluation)) or "none"),
@@ -237,10 +240,15 @@ def _spot_line(spot: Hotspot, source: list[str]) -> str:
     return f"{share_of(spot)} at line {spot.line} in [{spot.function}]: {text[:160]}"
 
 
+def _claim(step: Step) -> str:
+    """The words with which a program came, without the program."""
+    return _cut(prose(step.action.completion), _CLAIM)
+
+
 def _history(previous: Step | None) -> list[str]:
     if previous is None:
         return ["none: the step before was the original"]
-    told = [_cut(prose(previous.action.completion), 1_500), result_line(previous.evaluation), previous.critique]
+    told = [_claim(previous), result_line(previous.evaluation), previous.critique]
     return [line for line in told if line]
 
 

@@ -1,0 +1,43 @@
+"""What a candidate of a problem is and may do, in words: the system message of a policy; a critic is told it too."""
+
+from __future__ import annotations
+
+from maxcode.core.types import Problem
+from maxcode.llm.prompts import template
+
+_LANGUAGES = ("cpp", "c", "python", "rust", "go", "java", "javascript")  # languages that have a template
+_CLOCKS = {
+    "cpu": "the processor time (of all threads together)",
+    "wall": "the wall-clock time",
+    "instructions": "the number of instructions executed (of all threads together)",
+}
+_READING = "reading and printing included"
+_BESIDE = {
+    "python": "the start of the interpreter, imports, reading and printing included",
+    "java": "the start of the virtual machine, reading and printing included",
+    "javascript": "the start of the engine, reading and printing included",
+}
+_MEANS = {"cpp": "means_native", "c": "means_native", "python": "means_python"}
+_ONE_THREAD = "`torch.get_num_threads()` is 1, and the time of all threads counts together: leave OpenMP out."
+_MANY_THREADS = "Threads are those of OpenMP, `torch.get_num_threads()` of them; start none of your own."
+
+
+def rules_for(problem: Problem, with_example: bool = True) -> str:
+    """The language, how a candidate is judged, what counts, and what is allowed; ``with_example``: for modules, also
+    how native code is written."""
+    known = problem.language in _LANGUAGES
+    language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
+    kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
+    threads = ", and threads, one for each core" if problem.goal == "wall" else ""
+    told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
+    if problem.traits.shows_operators:
+        told["threads"] = _MANY_THREADS if problem.goal == "wall" else _ONE_THREAD
+        told["native"] = _filled(f"native_{kind}") if with_example else ""
+    if not problem.traits.has_tests:
+        return _filled(f"system_{kind}", **told)
+    means = _filled(_MEANS.get(problem.language, "means_other"), threads=threads)
+    return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
+
+
+def _filled(name: str, **values: str) -> str:
+    return template(name).substitute(values).strip()
