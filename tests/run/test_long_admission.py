@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ def test_the_rest_of_an_admission_is_foreseen_from_the_runs_that_have_ended() ->
     assert OriginalRuns(planned=5, ended=[("a", 50.0)]).least_s == 50.0, "the other tests may be short"
     more = OriginalRuns(planned=1, ended=[("a", 50.0), ("b", 70.0)])
     assert (more.all_s, more.left_s) == (120.0, 0.0), "more runs than planned: none is left"
+
+
+def test_a_run_that_takes_longer_than_those_before_leaves_the_others_their_time() -> None:
+    runs = OriginalRuns(planned=5, ended=[("a", 10.0), ("b", 10.0)])
+    with runs.run("c"):
+        assert runs.all_s >= 20.0 + 3 * 10.0
+        runs._began = time.monotonic() - 25
+        assert 65.0 <= runs.all_s < 66.0 and runs.least_s <= runs.all_s
 
 
 @pytest.mark.sandbox

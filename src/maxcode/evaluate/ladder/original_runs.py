@@ -20,7 +20,7 @@ class OriginalRuns:
 
     planned: int = 0
     ended: list[tuple[str, float]] = field(default_factory=list)
-    _began: float | None = None
+    _began: float | None = field(default=None, init=False)
 
     @property
     def number(self) -> int:
@@ -42,8 +42,8 @@ class OriginalRuns:
     def all_s(self) -> float:
         """Seconds of all planned runs, those that have ended included; the first run may still take longer."""
         past = sum(seconds for _, seconds in self.ended)
-        left = max(self.planned, self.number) - len(self.ended)
-        return past + max(left * self.run_s, self.now_s)
+        current = 0.0 if self._began is None else max(self.run_s, self.now_s)
+        return past + current + max(0, self.planned - self.number) * self.run_s
 
     @property
     def least_s(self) -> float:

@@ -22,7 +22,7 @@ from maxcode.errors import InputError, unknown
 from maxcode.evaluate.function.habits import HABITS, USUAL
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
 from maxcode.evaluate.module.torch_runtime import Runtime
-from maxcode.evaluate.rounds.round import last_words
+from maxcode.evaluate.rounds.round import SIDE, last_words
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
 
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
@@ -30,7 +30,7 @@ SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
 BESIDE = {
     f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text()
     for name in ("compiling", "describing", "device", "values")
-}
+} | {"side.py": SIDE}
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import besides torch: `maxcode.native`
 NATIVES = "/src/natives"

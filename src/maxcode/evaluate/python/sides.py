@@ -18,10 +18,11 @@ from typing import Literal, final
 
 from maxcode.core.types import Problem, Program
 from maxcode.evaluate.python.runtime import PythonRuntime
+from maxcode.evaluate.rounds.round import SIDE
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox, Session
 
 _HERE = Path(__file__).parent / "inside"
-INSIDE = {name: (_HERE / name).read_text() for name in ("driver.py", "codec.py", "decoder.py")}
+INSIDE = {name: (_HERE / name).read_text() for name in ("driver.py", "codec.py", "decoder.py")} | {"side.py": SIDE}
 LEAST_MEMORY_MB = 2048
 START_S = 60.0
 OUT = "/tmp/out"

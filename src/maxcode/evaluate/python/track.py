@@ -230,7 +230,9 @@ class PythonTrack:
         with Blob.of(b"".join(slots)) as blob:
             ran = await self._checker.round(blob, *self._stage.round_limits(False, layout.slots))
         if ran.ending != "answered":
-            raise InputError(f"is_solution failed on the results of the {name}: {last_words(ran)}")
+            if name != "original":
+                raise RoundFailed(name, f"is_solution failed on its results: {last_words(ran)}", None)
+            raise InputError(f"is_solution failed on the results of the original: {last_words(ran)}")
         if b"\0" in ran.stdout:
             words = ran.stderr.decode(errors="replace").strip().splitlines()
             more = f" ({words[-1][:300]})" if words and words[-1].startswith("is_solution:") else ""

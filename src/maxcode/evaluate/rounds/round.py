@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import final
 
 from maxcode.core.types import CaseResult, Clock, Evaluation, Feedback, Outcome, Timing
@@ -16,7 +17,8 @@ from maxcode.sandbox.sandbox import Calls, Ran
 
 CALL = "calls"  # the one input of such a problem
 VERIFY_ROUNDS = 3
-WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the drivers' exit statuses
+SIDE = (Path(__file__).parent / "inside" / "side.py").read_text()  # what the drivers share
+WRONG_OUTPUT, BUILD_FAILED = 97, 98  # their exit statuses
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the original's, and so much more
 
 

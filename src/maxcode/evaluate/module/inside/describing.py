@@ -109,4 +109,5 @@ def profile_calls(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     kind = "self_device_time_total" if meta["device"] == "cuda" else "self_cpu_time_total"
     found = [[one.key, getattr(one, kind) / 1e6, one.count] for one in seen.key_averages()]
     found = [one for one in found if not one[0].startswith("[")]
+    print()  # after what the module may have printed
     json.dump({"operators": found, "seconds": seconds, "calls": calls}, sys.stdout)

@@ -109,7 +109,7 @@ class Round:
         torch = self.torch
         settle()
         if [fingerprint(torch, one) for slot in self.given for one in slot] != self.sums:
-            self.driver.leave("forward changed its inputs")
+            self.driver.leave(self.driver.WRONG_OUTPUT, "forward changed its inputs")
         self.given = []
         self.copy_s = self.copying(settle)
         self.given = [[one.to("cuda") for one in slot[: self.count]] for slot in self.slots]
@@ -154,7 +154,7 @@ class Round:
         for slot, returned in zip(self.slots, found, strict=True):
             for place, one in zip(slot[self.count : -1], self.driver.outputs_of(torch, returned, outputs), strict=True):
                 if not one.is_cuda:
-                    self.driver.leave("the output is not on the GPU")
+                    self.driver.leave(self.driver.WRONG_OUTPUT, "the output is not on the GPU")
                 place.copy_(one)
         self.events[1].record()
         settle()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import json
 import math
 import mmap
 import os
@@ -21,30 +20,26 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-GUARD = 4096
+sys.path.insert(0, "/src")
+from side import (  # type: ignore[import-not-found,unused-ignore]
+    GUARD,
+    WRONG_OUTPUT,
+    begin,
+    built,
+    imported,
+    keep_memory,
+    leave,
+    load_meta,
+    rounds,
+)
+
+sys.path.pop(0)
+del sys.modules["side"]
+
 ADDRESS = struct.Struct("<Q")
 WARM_FACTOR, MOST_WARM = 4, 256 << 20  # of what a round takes and gives; temporaries are of that size
 SCRATCH = "/tmp/scratch"
-WRONG_OUTPUT = 97  # exit status for an output that is not what the contract says
-BUILD_FAILED = 98  # exit status for a file that cannot be loaded, or native code that does not compile
 OUT = "/tmp/out"
-
-
-def load_meta() -> dict[str, Any]:
-    with open("/src/meta.json") as file:
-        return dict(json.load(file))
-
-
-def keep_memory() -> None:
-    """Memory that was freed stays with the process, for the next call: malloc gives back what lies at the end of its
-    heap and maps large blocks anew each time or not, by what was freed before.  Of two processes that run the same
-    module one then pays for fresh pages in every call and the other does not, which has been a factor of 2.3."""
-    trim_threshold, top_pad, mmap_threshold = -1, -2, -3  # from malloc.h
-    libc = ctypes.CDLL(None)
-    libc.mallopt(trim_threshold, 0x7FFFFFFF)
-    libc.mallopt(top_pad, 64 << 20)
-    if not libc.mallopt(mmap_threshold, 1 << 30):
-        libc.mallopt(mmap_threshold, 32 << 20)  # the most that an older libc takes
 
 
 def warm_memory(size: int) -> None:
@@ -83,14 +78,7 @@ def import_torch(meta: dict[str, Any]) -> Any:
 
 def load_file(meta: dict[str, Any]) -> Any:
     """The module of the file; its errors are those of a build."""
-    try:
-        return loaded(meta)
-    except Exception:
-        import traceback
-
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(BUILD_FAILED)
+    return built(lambda: loaded(meta))
 
 
 def loaded(meta: dict[str, Any]) -> Any:
@@ -131,22 +119,6 @@ def view(torch: Any, memory: Any, array: dict[str, Any], at: int) -> Any:
     return torch.frombuffer(memory, dtype=dtype, count=count, offset=at).reshape(array["shape"])
 
 
-def begin() -> None:
-    """Wait for the word to load the file: the shim takes the time from here until we are ready."""
-    os.write(6, b"d")
-    os.read(5, 1)
-
-
-def rounds(answer: Callable[[bytes], None]) -> None:
-    """Say that we are ready, then answer every word of the shim."""
-    while True:
-        os.write(6, b"d")
-        word = os.read(5, 1)
-        if not word:
-            return
-        answer(word)
-
-
 def arguments(inputs: list[dict[str, Any]], tensors: list[Any]) -> list[Any]:
     """The arguments of forward: tensors in their places, the rest as it is."""
     given = iter(tensors)
@@ -174,21 +146,15 @@ def outputs_of(torch: Any, returned: Any, wanted: list[dict[str, Any]]) -> list[
     """The tensors that forward returned; ends the process where they are not what the reference gives."""
     found = listed(returned)
     if len(found) != len(wanted):
-        leave(f"forward returned {len(found)} outputs in place of {len(wanted)}")
+        leave(WRONG_OUTPUT, f"forward returned {len(found)} outputs in place of {len(wanted)}")
     for one, array in zip(found, wanted, strict=True):
         if type(one) is not torch.Tensor and type(one) is not torch.nn.Parameter:
-            leave(f"forward returned a {type(one).__name__} in place of a torch.Tensor")
+            leave(WRONG_OUTPUT, f"forward returned a {type(one).__name__} in place of a torch.Tensor")
         if list(one.shape) != array["shape"]:
-            leave(f"the output has shape {list(one.shape)} in place of {array['shape']}")
+            leave(WRONG_OUTPUT, f"the output has shape {list(one.shape)} in place of {array['shape']}")
         if str(one.dtype) != "torch." + array["dtype"]:
-            leave(f"the output is {one.dtype} in place of torch.{array['dtype']}")
+            leave(WRONG_OUTPUT, f"the output is {one.dtype} in place of torch.{array['dtype']}")
     return found
-
-
-def leave(why: str) -> None:
-    sys.stderr.write("\n" + why + "\n")
-    sys.stderr.flush()
-    os._exit(WRONG_OUTPUT)
 
 
 def construct(torch: Any, meta: dict[str, Any], module: Any) -> Any:
@@ -223,17 +189,7 @@ def build(torch: Any, meta: dict[str, Any]) -> None:
     os.makedirs(SCRATCH, exist_ok=True)
     if meta["device"] == "cuda":
         beside("device", "listen")(torch, meta)
-    module = load_file(meta)
-    try:
-        model = placed(torch, meta, getattr(module, meta["class"])(*arguments(meta["init"], [])))
-        with torch.no_grad():
-            model(*arguments(meta["inputs"], random_inputs(torch, meta)))
-    except Exception:
-        import traceback
-
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(BUILD_FAILED)
+    built(lambda: called_once(torch, meta, loaded(meta)))
     with tarfile.open(OUT, "w") as archive:
         for path in glob.glob(SCRATCH + "/*.so"):
             archive.add(path, os.path.basename(path))
@@ -241,6 +197,12 @@ def build(torch: Any, meta: dict[str, Any]) -> None:
             archive.add(path, "extension_" + os.path.basename(path))
         if meta["device"] == "cuda":
             beside("device", "pack")(archive, meta)
+
+
+def called_once(torch: Any, meta: dict[str, Any], module: Any) -> None:
+    model = placed(torch, meta, getattr(module, meta["class"])(*arguments(meta["init"], [])))
+    with torch.no_grad():
+        model(*arguments(meta["inputs"], random_inputs(torch, meta)))
 
 
 def random_inputs(torch: Any, meta: dict[str, Any]) -> list[Any]:
@@ -369,11 +331,14 @@ def listed(returned: Any) -> list[Any]:
 
 def write_weights(torch: Any, meta: dict[str, Any]) -> None:
     """The state of a Model made by ``seed``, raw, in the order of its state_dict."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the file prints is not taken for weights
     module = load_file(meta)
     torch.manual_seed(meta["seed"])
     for one in module.Model(*module.get_init_inputs()).state_dict().values():
-        own = one.detach().clone(memory_format=torch.contiguous_format)  # its storage holds it alone, from the start
-        sys.stdout.buffer.write(bytes(own.untyped_storage())[: one.numel() * one.element_size()])
+        own = one.detach().cpu().contiguous()
+        out.write(ctypes.string_at(own.data_ptr(), own.numel() * own.element_size()) if own.numel() else b"")
+    out.flush()
 
 
 def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
@@ -383,14 +348,6 @@ def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
         getattr(imported(name), role)(torch, meta, sys.modules["__main__"])
 
     return play
-
-
-def imported(name: str) -> Any:
-    """Another file of this folder as a module."""
-    spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 ROLES = {

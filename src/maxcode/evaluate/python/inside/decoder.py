@@ -1,8 +1,14 @@
-"""Reads Python values from the bytes that ``codec.py`` writes, inside the sandbox; never imported by maxcode."""
+"""Reads Python values from the bytes that ``codec.py`` writes, inside the sandbox; never imported by maxcode.
+
+The bytes may be a candidate's, and be read in the process of the user's ``is_solution``.  So a name in them finds a
+class of the kind that is written, or TypeError; no function is called that they name.
+"""
 
 from __future__ import annotations
 
 import collections
+import dataclasses
+import enum
 import itertools
 import struct
 import sys
@@ -14,6 +20,7 @@ from codec import (  # type: ignore[import-not-found,unused-ignore]
     ALIGNED,
     BY_NAME,
     COMPLEX,
+    DICTS,
     FORTRAN,
     NUMBER,
     PART,
@@ -143,7 +150,7 @@ class Decoder:
         flags = self.data[self.at]
         self.at += 1
         said = self.text()
-        dtype = numpy.dtype(literal(said[1:]) if said.startswith("=") else said)
+        dtype = plain(numpy.dtype(literal(said[1:]) if said.startswith("=") else said))
         shape = [self.number() for _ in range(self.number())]
         data = self.raw()
         order: Any = "F" if flags & FORTRAN else "C"
@@ -168,7 +175,7 @@ class Decoder:
         import numpy
 
         self.objects.append(None)
-        dtype = numpy.dtype(self.text())
+        dtype = plain(numpy.dtype(self.text()))
         self.objects[-1] = found = numpy.frombuffer(bytes(self.raw()), dtype)[0]
         return found
 
@@ -181,24 +188,26 @@ class Decoder:
             found = collections.deque(self.items())
         else:
             keys, values = self.items(), self.items()
-            found = collections.defaultdict() if name == "defaultdict" else getattr(collections, name)()
+            found = {kind.__name__: kind for kind in DICTS}[name]()
             for key, one in zip(keys, values, strict=True):
                 found[key] = one
         most = self.node()
         self.objects[place] = found = collections.deque(found, most) if name == "deque" else found
         return found
 
-    def of_class(self) -> Any:
+    def of_class(self, fits: Callable[[Any], bool]) -> Any:
         module, name = self.text(), self.text()
         found: Any = sys.modules.get(module) or __import__(module, fromlist=["_"])
         for word in name.split("."):
-            found = getattr(found, word)
+            found = vars(found)[word]
+        if not (isinstance(found, type) and fits(found)):
+            raise TypeError(f"{module}.{name} is not the class of such a value")
         return found
 
     def instance(self) -> Any:
         place = len(self.objects)
         self.objects.append(None)
-        kind = self.of_class()
+        kind = self.of_class(dataclasses.is_dataclass)
         self.objects[place] = found = object.__new__(kind)
         for name, value in zip(self.items(), self.items(), strict=True):
             object.__setattr__(found, name, value)
@@ -207,14 +216,14 @@ class Decoder:
     def named_tuple(self) -> Any:
         place = len(self.objects)
         self.objects.append(None)
-        kind = self.of_class()
+        kind = self.of_class(lambda one: one.__bases__ == (tuple,) and "_fields" in vars(one))
         self.items()
-        self.objects[place] = found = kind(*self.items())
+        self.objects[place] = found = tuple.__new__(kind, self.items())
         return found
 
     def member(self) -> Any:
         self.objects.append(None)
-        self.objects[-1] = found = self.of_class()[self.text()]
+        self.objects[-1] = found = self.of_class(lambda one: issubclass(one, enum.Enum))[self.text()]
         return found
 
     def sparse(self) -> Any:
@@ -224,7 +233,9 @@ class Decoder:
         self.objects.append(None)
         name, layout, shape = self.text(), self.text(), tuple(self.items())
         parts = [self.node() for _ in SPARSE[layout]]
-        kind = getattr(scipy.sparse, name)
+        kind = vars(scipy.sparse)[name]
+        if not issubclass(kind, (scipy.sparse.spmatrix, getattr(scipy.sparse, "sparray", scipy.sparse.spmatrix))):
+            raise TypeError(f"scipy.sparse.{name} is not the class of a sparse array")
         made = getattr(scipy.sparse, layout + ("_array" if name.endswith("_array") else "_matrix"))
         given = (parts[0], tuple(parts[1:])) if layout == "coo" else tuple(parts)
         self.objects[place] = found = kind(made(given, shape=shape))
@@ -241,6 +252,13 @@ class Decoder:
     def raised(self) -> Any:
         self.objects.append(None)
         return RuntimeError(f"{self.text()}: {self.text()}")
+
+
+def plain(dtype: Any) -> Any:
+    """A type of elements that are no references: bytes of a message must not be read as addresses."""
+    if dtype.hasobject:
+        raise TypeError(f"{dtype} holds references")
+    return dtype
 
 
 def literal(text: str) -> Any:

@@ -20,28 +20,33 @@ import mmap
 import os
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 sys.path.insert(0, "/src")
 import codec  # type: ignore[import-not-found,unused-ignore]
 import decoder  # type: ignore[import-not-found,unused-ignore]
+from side import (  # type: ignore[import-not-found,unused-ignore]
+    GUARD,
+    WRONG_OUTPUT,
+    begin,
+    built,
+    imported,
+    keep_memory,
+    leave,
+    load_meta,
+    rounds,
+)
 
 sys.path.pop(0)
+for name in ("codec", "decoder", "side"):
+    del sys.modules[name]  # the program may have files of these names
 
-GUARD = 4096
 TABLE_BYTES = 8 * (1 + 2 * 255)
-WRONG_OUTPUT = 97  # exit status for a result that cannot be compared
-BUILD_FAILED = 98  # exit status for a file that cannot be loaded
 TOO_LARGE = 99  # exit status of the maker where no input fits
 PROGRAM = "/src/program"
-DRAWS = 20  # of one input, at most
+DRAWS = 20  # of the inputs of a slot, at most
 PROFILED_S = 1.0
-
-
-def load_meta() -> dict[str, Any]:
-    with open("/src/meta.json") as file:
-        return dict(json.load(file))
 
 
 def prepare(meta: dict[str, Any]) -> None:
@@ -52,22 +57,9 @@ def prepare(meta: dict[str, Any]) -> None:
     sys.path[:0] = [PROGRAM, *meta["paths"]]
 
 
-def leave(status: int, why: str) -> None:
-    sys.stderr.write("\n" + why + "\n")
-    sys.stderr.flush()
-    os._exit(status)
-
-
 def load_function(meta: dict[str, Any]) -> Callable[..., Any]:
     """The function of the program; whatever goes wrong is an error of its build."""
-    try:
-        return loaded(meta)
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(BUILD_FAILED)
+    return built(lambda: loaded(meta))  # type: ignore[no-any-return]
 
 
 def loaded(meta: dict[str, Any]) -> Callable[..., Any]:
@@ -92,23 +84,6 @@ def loaded(meta: dict[str, Any]) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def helper(name: str) -> Any:
-    """A file of the user beside the program, in a process of its own."""
-    spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def keep_memory() -> None:
-    """Memory that was freed stays with the process, or one side pays for fresh pages in every call and the other not
-    (``evaluate/module/inside/driver.py``)."""
-    mallopt = ctypes.CDLL(None).mallopt
-    mallopt(-1, 0x7FFFFFFF), mallopt(-2, 64 << 20)
-    mallopt(-3, 1 << 30) or mallopt(-3, 32 << 20)
-
-
 class Exchange:
     """The exchange memory: for every slot, views of the arrays of these sizes."""
 
@@ -125,22 +100,6 @@ class Exchange:
                 at += (size + GUARD - 1) // GUARD * GUARD + GUARD
             self.slots.append([view for view, _ in views])
             self.addresses.append([address for _, address in views])
-
-
-def begin() -> None:
-    """Wait for the word to load the program: the shim takes the time from here until we are ready."""
-    os.write(6, b"d")
-    os.read(5, 1)
-
-
-def rounds(answer: Callable[[bytes], None]) -> None:
-    """Say that we are ready, then answer every word of the shim."""
-    while True:
-        os.write(6, b"d")
-        word = os.read(5, 1)
-        if not word:
-            return
-        answer(word)
 
 
 def tell(table: memoryview, out: bytearray, parts: list[Any]) -> Any:
@@ -170,38 +129,48 @@ def call_rounds(meta: dict[str, Any]) -> None:
             encoder = codec.Encoder()
         memory, table, _ = exchange.slots[len(last)]
         reader = decoder.Decoder(decoder.parts_of(memory))
-        given: list[Any] = []
         encoder.begin({}, [])
-        for _ in range(reader.number()):
-            start = len(reader.objects)
-            args, kwargs = reader.node()
-            given.append((args, kwargs))
-            objects = reader.objects[start:]
-            encoder.given = dict(zip(map(id, objects), range(len(objects))))  # noqa: B905
-            encoder.spans = spans(objects)
-            try:
-                result = function(*args, **kwargs)
-            except Exception as error:
-                kept.append(error.with_traceback(None))
-                encoder.raised(error)
-                continue
-            try:
-                encoder.node(result)
-            except codec.Refused as refused:
-                leave(WRONG_OUTPUT, f"the result holds {refused}, which cannot be compared as a caller would see it")
-            kept.append(result)
-        last.append((reader, given))
+        last.append((reader, list(calls_of(reader, function, encoder, kept))))
         kept.append(tell(table, encoder.out, encoder.parts))
 
     def looked_at_again(table: memoryview, seen: Any) -> Any:
         """What the arguments are after the calls."""
         after = codec.Encoder()
-        for args, kwargs in seen[1]:
-            after.node((args, kwargs))
+        for given in seen[1]:
+            encode(after, given, "what became of the arguments")
         return tell(table, after.out, after.parts)
 
     keep_memory()
     rounds(answer)
+
+
+def calls_of(reader: Any, function: Callable[..., Any], encoder: Any, kept: list[Any]) -> Iterator[Any]:
+    """Calls the function on every input of a slot, and writes its result down before the next; gives the arguments."""
+    for _ in range(reader.number()):
+        start = len(reader.objects)
+        args, kwargs = reader.node()
+        objects = reader.objects[start:]
+        encoder.given = dict(zip(map(id, objects), range(len(objects))))  # noqa: B905
+        encoder.spans = spans(objects)
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            kept.append(error.with_traceback(None))
+            encoder.raised(error)
+        else:
+            encode(encoder, result, "the result")
+            kept.append(result)
+        yield args, kwargs
+
+
+def encode(encoder: Any, value: Any, what: str) -> None:
+    """Write a value down, or end: its process may have made it anything."""
+    try:
+        encoder.node(value)
+    except codec.Refused as refused:
+        leave(WRONG_OUTPUT, f"{what}: {refused} cannot be compared as a caller would see it")
+    except Exception as error:
+        leave(WRONG_OUTPUT, f"{what} cannot be read as a caller would: {type(error).__name__}: {error}")
 
 
 def spans(objects: list[Any]) -> list[tuple[int, int]]:
@@ -219,7 +188,7 @@ def spans(objects: list[Any]) -> list[tuple[int, int]]:
 def maker(meta: dict[str, Any]) -> Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]:
     """What gives the arguments of a call: the user's ``inputs`` for a seed, or a recorded call by its number."""
     if not meta["recorded"]:
-        make = helper("inputs").inputs
+        make = imported("inputs", known=True).inputs
         return lambda seed: input_of(make, meta, seed)
     calls = recorded_calls()
     return lambda number: decoder.Decoder(decoder.parts_of(memoryview(bytearray(calls[number][0])))).node()
@@ -281,12 +250,12 @@ def make_rounds(meta: dict[str, Any]) -> None:
             place[:] = fitting(list(struct.unpack(f"<{meta['batch']}Q", seeds)))
 
     def fitting(seeds: list[int]) -> bytes:
-        for more in range(1 if meta["recorded"] else DRAWS):
-            made = message(make, [(seed + more * 0x9E3779B1) % (1 << 32) for seed in seeds])
-            if len(made) <= meta["capacity"]:
-                return made.ljust(meta["capacity"], b"\0")
-        leave(TOO_LARGE, f"{DRAWS} inputs in a row are more than {meta['capacity']} bytes")
-        raise AssertionError
+        tries = 1 if meta["recorded"] else DRAWS
+        drawn = (message(make, [(seed + more * 0x9E3779B1) % (1 << 32) for seed in seeds]) for more in range(tries))
+        made = next((one for one in drawn if len(one) <= meta["capacity"]), b"")
+        if not made:
+            leave(TOO_LARGE, f"{tries} batches of inputs in a row are more than {meta['capacity']} bytes")
+        return made.ljust(meta["capacity"], b"\0")
 
     rounds(answer)
 
@@ -294,29 +263,41 @@ def make_rounds(meta: dict[str, Any]) -> None:
 def check_rounds(meta: dict[str, Any]) -> None:
     """The user's verdict on the results of every slot: a byte each, 1 where it accepts."""
     begin()
-    is_solution = helper("check").is_solution
+    is_solution = imported("check", known=True).is_solution
     exchange = Exchange([meta["capacity"], meta["results"], meta["batch"]], meta["slots"])
 
     def answer(_: bytes) -> None:
         for given, results, verdicts in exchange.slots:
+            verdicts[:] = bytes(len(verdicts))  # refused, unless it says otherwise
             arguments = decoder.Decoder(decoder.parts_of(given))
-            found = decoder.Decoder(decoder.parts_of(results))
-            for number in range(arguments.number()):
+            for number, result in enumerate(readable(results, arguments.number())):
                 args, kwargs = arguments.node()
-                verdicts[number] = accepted(args, kwargs, found)
+                verdicts[number] = not isinstance(result, Raised) and accepted(args, kwargs, result)
 
-    def accepted(args: Any, kwargs: Any, found: Any) -> int:
-        raised = bytes(found.data[found.at : found.at + 1]) == b"!"
-        result = found.node()
-        if raised:
-            return 0
+    def accepted(args: Any, kwargs: Any, result: Any) -> bool:
         try:
-            return int(bool(is_solution(*args, result, **kwargs)))
+            return bool(is_solution(*args, result, **kwargs))
         except Exception as error:
             sys.stderr.write(f"is_solution: {type(error).__name__}: {error}\n"[:400])
-            return 0
+            return False
 
     rounds(answer)
+
+
+class Raised:
+    """In place of a result: the call ended in an exception."""
+
+
+def readable(results: memoryview, count: int) -> Iterator[Any]:
+    """The results of the calls of a slot, up to the first that cannot be read."""
+    try:
+        found = decoder.Decoder(decoder.parts_of(results))
+        for _ in range(count):
+            has_raised = found.data[found.at] == ord("!")
+            result = found.node()
+            yield Raised() if has_raised else result
+    except Exception as error:
+        sys.stderr.write(f"is_solution: its result cannot be read: {type(error).__name__}: {error}\n"[:400])
 
 
 def replay(meta: dict[str, Any]) -> None:
@@ -327,10 +308,12 @@ def replay(meta: dict[str, Any]) -> None:
             args, kwargs = decoder.Decoder(decoder.parts_of(memoryview(bytearray(given)))).node()
             encoder = codec.Encoder()
             try:
-                encoder.node(function(*args, **kwargs))
+                result = function(*args, **kwargs)
             except Exception as error:
                 encoder.raised(error)
-            encoder.node((args, kwargs))
+            else:
+                encode(encoder, result, "the result")
+            encode(encoder, (args, kwargs), "what became of the arguments")
             whole = codec.whole(encoder)
             file.write(codec.PART.pack(len(whole)) + whole)
 
