@@ -114,28 +114,28 @@ def test_a_database_is_found_in_a_build_folder_up_to_the_root_of_the_repository(
 
 
 def test_more_sources_of_the_same_program_are_told_with_the_table_that_names_them(tmp_path: Path) -> None:
-    app = place(tmp_path, app__main_cpp="int main() {}\n", lib__a_cpp="int a;\n")
+    app = place(tmp_path, app__main_cpp="int main() {}\n", a__a_cpp="int a;\n")
     folder = {"directory": str(tmp_path / "build")}
     (tmp_path / "build").mkdir()
     made = [
         {**folder, "file": str(path), "command": f"c++ -O2 -o {target}.dir/{path.name}.o -c {path}"}
         for path, target in (
             (app / "main.cpp", "CMakeFiles/app"),
-            (tmp_path / "lib" / "a.cpp", "CMakeFiles/app"),
-            (tmp_path / "lib" / "other.cpp", "CMakeFiles/other"),
+            (tmp_path / "a" / "a.cpp", "CMakeFiles/app"),
+            (tmp_path / "a" / "other.cpp", "CMakeFiles/other"),
         )
     ]
     path = tmp_path / "build" / "compile_commands.json"
     path.write_text(json.dumps(made))
     (note,) = [note for note in loaded(app, compile_commands=path).notes if "more source" in note]
-    assert f"has 1 more source, such as {tmp_path / 'lib' / 'a.cpp'}" in note
-    assert f'{tmp_path}, with a problem.toml that has sources = ["app/main.cpp", "lib/a.cpp"]' in note
-    table = 'sources = ["app/main.cpp", "lib/a.cpp"]\n'
+    assert f"has 1 more source, such as {tmp_path / 'a' / 'a.cpp'}" in note
+    assert f'{tmp_path}, with a problem.toml that has sources = ["app/main.cpp", "a/a.cpp"]' in note
+    table = 'sources = ["app/main.cpp", "a/a.cpp"]\n'
     (tmp_path / "problem.toml").write_text(table)
     (app / "tests").rename(tmp_path / "tests")
     whole = load(tmp_path)
     assert whole.problem.spec.flags == ("-O2",) and not any("more source" in note for note in whole.notes)
-    (app / "problem.toml").write_text('sources = ["main.cpp", "../lib/a.cpp"]\n')
+    (app / "problem.toml").write_text('sources = ["main.cpp", "../a/a.cpp"]\n')
     with pytest.raises(InputError, match=rf"give the folder of all sources: put problem\.toml into {tmp_path}, and"):
         load(app)
 

@@ -6,14 +6,18 @@ import asyncio
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 import maxcode
 from maxcode.core.types import Outcome
 from maxcode.errors import InputError
+from maxcode.run.keyword_options import RequestOptions
+from maxcode.run.python_api import _NAMED
+from maxcode.run.request import Request
 from tests.support.counting import FAST, SLOW
 from tests.support.run_0_1 import run_of_0_1
 from tests.support.selection import some
@@ -35,6 +39,11 @@ STARTS = {
     "script": "result = work()",
     "coroutine": "async def main(): return work()\nresult = asyncio.run(main())",
 }
+
+
+def test_every_field_of_a_request_is_a_keyword() -> None:
+    rarer = {name for name in get_type_hints(RequestOptions) if not name.startswith("max_")}
+    assert rarer | {*_NAMED, "source"} - {"progress"} == {one.name for one in fields(Request)}
 
 
 @pytest.fixture

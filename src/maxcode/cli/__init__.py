@@ -22,7 +22,7 @@ VERBS = (
     "problems", "export", "doctor", "report", "list", "skill", "referee", "mcp",
 )  # fmt: skip
 _ELSEWHERE = {"tell": "ask"}  # verb -> the file that it shares
-_UNDERSCORED = ("list", "scout")  # the command of ``list`` is named ``list_`` in its file
+_UNDERSCORED = ("list", "scout")  # their commands are ``list_`` and ``scout_`` in their files
 
 
 @final
@@ -55,9 +55,7 @@ def main() -> None:
         _refuse_undecodable(sys.argv)
         status = cli.main(prog_name="maxcode", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
-    except click.exceptions.Abort:
-        _fail("interrupted", 130)
-    except KeyboardInterrupt:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except click.ClickException as error:
         echo_usage(error)

@@ -16,7 +16,18 @@ from typing import Any, final
 
 from maxcode.code.languages import Language, language, language_of
 from maxcode.core.files import FileKind, read_text, read_toml
-from maxcode.core.types import KINDS, Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
+from maxcode.core.types import (
+    KINDS,
+    Case,
+    Checker,
+    Clock,
+    FunctionSpec,
+    ModuleSpec,
+    Problem,
+    Program,
+    ProgramSpec,
+    PythonSpec,
+)
 from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, made_outputs, split
@@ -67,10 +78,9 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
 
     ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, the path of such a file, or the name
     of a suite's problem (``kernelbench:1/19``; ``suites.py``).  ``tests`` replaces the folder of tests.  ``overrides``
-    are keys of ``problem.toml`` that replace those in the file; the tables limits and tests are merged key by key, a
-    checker replaces the whole checker.  ``files``, ``include``
-    and ``compile_commands`` may also be the Paths of a command line (``given_paths.py``).  Raises InputError, with a
-    remedy, for everything that cannot be used.
+    are keys of ``problem.toml`` that replace those in the file; the tables limits, tests, module and python are merged
+    key by key, a checker replaces the whole checker.  ``files``, ``include`` and ``compile_commands`` may also be the
+    Paths of a command line (``given_paths.py``).  Raises InputError, with a remedy, for everything that cannot be used.
     """
     if is_named(source):
         return _from_suite(source, tests, overrides or {})
@@ -89,15 +99,19 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         found = describe(table, str(path))
         material = _Material(path.parent, tests, given=paths)
         return _assemble(found, material, found.id or path.parent.resolve().name)
-    if tests is None and _is_module(source):
-        found = describe(merged({"source": source.name, "kind": "module"}, overrides), "the options")
-        return _assemble(found, _Material(source.parent, given=paths), found.id or source.stem)
-    if tests is None:
-        raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
-    found = describe(merged({"source": source.name}, overrides), "the options")
-    name = found.id or f"{Path(os.path.realpath(source)).parent.name}-{source.stem}"
-    loaded = _assemble(found, _Material(source.parent, tests, given=paths), name)
+    loaded = _bare(source, tests, overrides, paths)
     return replace(loaded, notes=(*loaded.notes, *_unused_description(source)))
+
+
+def _bare(source: Path, tests: Path | None, overrides: Mapping[str, Any], given: GivenPaths) -> Loaded:
+    """A problem of a source file alone, which the options describe."""
+    kind = {"kind": "module"} if tests is None and _is_module(source) else {}
+    found = describe(merged({"source": source.name, **kind}, overrides), "the options")
+    if tests is None and KINDS[found.kind].has_tests and "tests" not in overrides:
+        raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
+    folder = Path(os.path.realpath(source)).parent.name
+    name = found.id or (source.stem if found.kind == "module" else f"{folder}-{source.stem}")
+    return _assemble(found, _Material(source.parent, tests, given=given), name)
 
 
 def _repository(table: Mapping[str, Any], path: Path, tests: Path | None, given: GivenPaths) -> Loaded:
@@ -114,7 +128,7 @@ def _repository(table: Mapping[str, Any], path: Path, tests: Path | None, given:
 def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) -> Loaded:
     """A problem of a suite; its program is the text that the suite gives."""
     if tests is not None:
-        raise InputError(f"{source} has no tests to replace; leave out --tests")
+        raise InputError(f"{source} brings its own tests, if it has any; leave out --tests")
     return from_given(given(source), overrides)
 
 
@@ -151,26 +165,14 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
             f"a {found.kind} has no tests and no checker of its own (--tests, --checker, --tolerance): its original is "
             f"the oracle; give [{found.kind}] tolerance in {DESCRIPTION}"
         )
-    program = material.program or Program({path: _read_source(base, path) for path in found.paths})
-    tongue = language(found.language) if found.language else language_of(program.name)
-    if len(program.files) > 1 and not tongue.several:
-        raise InputError(
-            f"a program in {tongue.name} is one file here, and this one has {len(program.files)}; join them with a "
-            "bundler (esbuild, rollup) and give the result"
-        )
+    program, tongue = _program(found, material)
     recipe = recipe_of(found, _place(material), program, tongue)
     program, flags = recipe.program, recipe.flags
     _check_flags(tongue, flags)
     flags, bound = bounded(found, tongue, flags)
     _check_command(base, "checker.command", found.checker.command)
     _check_command(base, "tests.generator", found.tests.generator)
-    function = function_spec(found.function, base, material.texts) if found.kind == "function" else None
-    if function is not None and tongue.grammar not in ("c", "cpp"):
-        raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
-    module = _module_spec(found, program, tongue) if found.kind == "module" else None
-    python = python_spec(found.python, program, base, material.texts) if found.kind == "python" else None
-    if python is not None and tongue.name != "python":
-        raise InputError(f"[python] is for a source in Python, not in {tongue.name}; a C function has [function]")
+    called = _called(found, program, tongue, material)
     parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     begun = started_with(found, base, material.given.files, (*parts.seen, *parts.held_out))
@@ -187,11 +189,11 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         domain=found.tests.domain,
         folder=str(base.resolve()),
         checker_beside=found.checker_beside,
-        function=function,
+        function=called.function,
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
-        module=module,
-        python=python,
+        module=called.module,
+        python=called.python,
         args=begun.args,
         env=begun.env,
         files=begun.files,
@@ -199,7 +201,45 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), _goal(found), permitted)
-    return Loaded(problem, (*recipe.notes, *parts.notes, *bound, *_shapes(module)), recipe=recipe)
+    return Loaded(problem, (*recipe.notes, *parts.notes, *bound, *_note_on_shapes(called.module)), recipe=recipe)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """How what is called in place of a whole program is called: one of these at most."""
+
+    function: FunctionSpec | None = None
+    module: ModuleSpec | None = None
+    python: PythonSpec | None = None
+
+
+def _program(found: Description, material: _Material) -> tuple[Program, Language]:
+    program = material.program or Program({path: _read_source(material.base, path) for path in found.paths})
+    tongue = language(found.language) if found.language else language_of(program.name)
+    if len(program.files) > 1 and not tongue.several:
+        raise InputError(
+            f"a program in {tongue.name} is one file here, and this one has {len(program.files)}; join them with a "
+            "bundler (esbuild, rollup) and give the result"
+        )
+    return program, tongue
+
+
+def _called(found: Description, program: Program, tongue: Language, material: _Material) -> _Called:
+    match found.kind:
+        case "function":
+            if tongue.grammar not in ("c", "cpp"):
+                raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
+            return _Called(function=function_spec(found.function, material.base, material.texts))
+        case "module":
+            return _Called(module=_module_spec(found, program, tongue))
+        case "python":
+            if tongue.name != "python":
+                raise InputError(
+                    f"[python] is for a source in Python, not in {tongue.name}; a C function has [function]"
+                )
+            return _Called(python=python_spec(found.python, program, material.base, material.texts))
+    return _Called()
 
 
 def _place(material: _Material) -> Place | None:
@@ -218,12 +258,12 @@ def _module_spec(found: Description, program: Program, tongue: Language) -> Modu
 
 
 def _goal(found: Description) -> Clock:
-    """The default goal; the wall clock on a GPU, because its work takes no processor time."""
+    """The problem's goal; wall-clock time in place of CPU time on a GPU, whose work takes no processor time."""
     on_gpu = found.kind == "module" and found.module.device == "cuda"
     return "wall" if on_gpu and found.goal == "cpu" else found.goal
 
 
-def _shapes(module: ModuleSpec | None) -> list[str]:
+def _note_on_shapes(module: ModuleSpec | None) -> list[str]:
     if module is None or not module.constants:
         return []
     return ["shapes other than its own: " + ", ".join(f"{name} = {value}" for name, value in module.constants)]

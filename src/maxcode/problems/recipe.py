@@ -75,11 +75,11 @@ def recipe_of(found: Description, place: Place | None, program: Program, tongue:
 
 def _left_out(base: Path, program: Program, known: Taken | None) -> Iterator[str]:
     """A note on the sources that a compilation database builds into the same program, and that it has not."""
-    here = {(base / path).resolve() for path in program.files}
+    here = [(base / path).resolve() for path in program.files]  # the first one decides language and flags
     together = known.together if known is not None else ()
     if missing := [path for path in together if path not in here]:
         folder = Path(os.path.commonpath([path.parent for path in (*here, *missing)]))
-        sources = ", ".join(f'"{path.relative_to(folder)}"' for path in sorted((*here, *missing)))
+        sources = ", ".join(f'"{path.relative_to(folder)}"' for path in (*here, *sorted(missing)))
         yield (
             f"its build has {len(missing)} more source{'s' * (len(missing) > 1)}, such as {missing[0]}: if it does not "
             f"link, give the folder of all sources, {folder}, with a {DESCRIPTION} that has sources = [{sources}]"

@@ -14,13 +14,14 @@ from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings
 from maxcode.llm.completion import Answer
+from maxcode.policy.agent import AgentSettings
 
 _MAX = "max_"
 
 
 class RequestOptions(TypedDict, total=False):
-    """The rarer options of ``optimize_program``.  The first four are those of the command line; the others are fields
-    of ``maxcode.Request``, where each one is described."""
+    """The rarer options of ``optimize_program``.  The first four are the caps of the command line (``--max-calls`` and
+    so on); the others are fields of ``maxcode.Request``, where each one is described."""
 
     max_calls: int
     max_tokens: int
@@ -34,6 +35,7 @@ class RequestOptions(TypedDict, total=False):
     models: ModelSettings
     ask_policy: AnswerSettings
     ask_critic: AnswerSettings
+    agent: AgentSettings
     replay: Path | None
     certificate: bool
     overrides: Mapping[str, Any]
@@ -101,4 +103,5 @@ def _cure(name: str, wanted: Any) -> str:
         Mapping: '{"KEY": VALUE} with keys of problem.toml',
     }
     kind = get_origin(wanted) or wanted
-    return examples.get(kind, "a path" if Path in get_args(wanted) else f"a {getattr(kind, '__name__', kind)}")
+    name = getattr(kind, "__name__", str(kind))
+    return examples.get(kind, "a path" if Path in get_args(wanted) else f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
