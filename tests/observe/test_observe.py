@@ -625,6 +625,22 @@ def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() ->
     assert "timed at" not in text.text and "flags:" not in text.text, "what is timed is measured; no flags, no line"
 
 
+def test_the_statement_says_which_values_come_where_the_problem_does() -> None:
+    arguments = (Argument("n", "int"), Argument("x", "double", "n", "inout"))
+    spec = FunctionSpec("scale", arguments, ((64,),), ((1,),), "n", "scale.h", "", domain=(("x", "[0, 1]"),))
+    ranged = ProgramSpec(domain=("1..10", "any"))
+    asked = {
+        "values that come: x: [0, 1]": replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec)),
+        "numbers of an input, in the order of reading: 1..10, any": replace(toy_problem(), spec=ranged),
+        "values that come: y: positive": replace(
+            toy_problem(), kind="module", spec=ProgramSpec(module=ModuleSpec(domain=(("y", "positive"),)))
+        ),
+    }
+    for words, problem in asked.items():
+        assert f"\n{words}\n" in told_of(State(problem), statement())
+    assert "that come" not in told_of(State(toy_problem()), statement())
+
+
 def test_the_checker_is_told_by_what_it_ignores_and_that_of_a_module_by_its_formula(reached: Reached) -> None:
     told = {
         Checker("tokens"): "what white space is between them is ignored",

@@ -118,7 +118,17 @@ def _statement_lines(problem: Problem) -> list[str]:
 
 
 def _program_lines(problem: Problem) -> list[str]:
-    return [*_built_lines(problem), f"{CHECKER}{_checker(problem.spec.checker)}", *_started_with(problem.spec)]
+    return [
+        *_built_lines(problem),
+        f"{CHECKER}{_checker(problem.spec.checker)}",
+        *_domain_lines(problem.spec),
+        *_started_with(problem.spec),
+    ]
+
+
+def _domain_lines(spec: ProgramSpec) -> list[str]:
+    """Which numbers an input may hold; what a problem does not say may be anything."""
+    return [f"numbers of an input, in the order of reading: {', '.join(spec.domain)}"] if spec.domain else []
 
 
 def _started_with(spec: ProgramSpec) -> list[str]:
@@ -149,6 +159,7 @@ def _module_lines(problem: Problem) -> list[str]:
             else []
         ),
         f"device: {spec.device}",
+        *_domains(spec.domain),
         f"{CHECKER}for every element |y - exact| <= t * (|exact| + rms), where exact is the reference's output in "
         "double precision, rms the root mean square of exact over the whole output, "
         f"t = max({spec.tolerance:g}, min({OWN_ERRORS:g} * own, {MOST_OWN:g})), and own the largest |y - exact| / "
@@ -167,8 +178,14 @@ def _function_lines(problem: Problem) -> list[str]:
         f"implement the function {spec.name} of {spec.header_name}:",
         spec.header.strip(),
         f"the sizes that matter most: {sizes}; it must be right at every size{_checked_at(spec)}",
+        *_domains(spec.domain),
         f"{CHECKER}{_bound(spec)}",
     ]
+
+
+def _domains(named: tuple[tuple[str, str], ...]) -> list[str]:
+    """Which values arguments may have, by name."""
+    return [f"values that come: {'; '.join(f'{name}: {words}' for name, words in named)}"] if named else []
 
 
 def _checked_at(spec: FunctionSpec) -> str:
