@@ -72,7 +72,7 @@ def quantile_edges(speedups: Iterable[float]) -> Edges:
             return Edges(QUANTILE, tuple(bounds))
     raise InputError(
         f"{len(faster)} speed-ups above 1, {len(set(faster))} of them different, give no quantile edges; "
-        f"give more runs, or --edges {' | '.join(PRESETS)}"
+        f"give more runs, of a method with branches such as cuda-llm+maxcode, or --edges {' | '.join(PRESETS)}"
     )
 
 
