@@ -39,7 +39,7 @@ _SAMPLE = struct.Struct("<II33Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
-_INTERPRETED, _STARTED, _PAIRED = 2048, 4096, 8192
+_INTERPRETED, _STARTED, _PAIRED, _ONE_PROCESS = 2048, 4096, 8192, 16384
 _FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
@@ -120,6 +120,7 @@ class Job:
     get ready from there (``shim_calls.h``).
     ``paired``: it may make a pair of connected sockets, as Java does before it reads a file; in a build, or with a
     runtime.
+    ``one_process``: it may start threads and no processes; in a build's session without ``paired``.
     ``on_device``: it may use a GPU; its session must show the files of the device.
     ``fill``: 0, or the byte (1 to 254) that the stack and what malloc gives hold before the program writes there; in a
     bare session.  It slows the run.
@@ -145,6 +146,7 @@ class Job:
     started: bool = False
     on_device: bool = False
     paired: bool = False
+    one_process: bool = False
     fill: int = 0
 
     @property
@@ -273,6 +275,7 @@ def _flags(job: Job, kind: Kind) -> int:
         | _ON_DEVICE * job.on_device
         | _STARTED * job.started
         | _PAIRED * job.paired
+        | _ONE_PROCESS * job.one_process
         | job.fill << _FILL_BITS
     )
 

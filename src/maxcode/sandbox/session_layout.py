@@ -38,7 +38,7 @@ _COUNTERS = (
 )
 # The usage of process 1 and its children: with it a program can distinguish a pass (with a slow original) from a
 # verification.
-_PROCESS_1 = ("1/stat", "1/status", "1/statm", "1/schedstat")
+_PROCESS_1 = ("1/stat", "1/status", "1/statm", "1/schedstat", "1/sched")
 SETTINGS = tuple(
     sorted(glob.glob("/etc/java-*-openjdk"))
 )  # folders of settings without which a compiler does not start

@@ -59,6 +59,7 @@ enum flags {
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
     STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
     INTERPRETED = 2048, STARTED = 4096, PAIRS = 8192,
+    ONE_PROCESS = 16384, /* it may start threads, and no processes */
     FILL = 0xff0000, /* what memory holds that the program has not written; 0: what the kernel gives */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
@@ -96,7 +97,7 @@ struct job {
 };
 
 static int control;
-static struct program filters[2 * PAIRED]; /* by mode */
+static struct program filters[2 * SINGLE]; /* by mode */
 
 static void die(const char *what) {
     fprintf(stderr, "maxcode shim: %s: %s\n", what, strerror(errno));
@@ -107,6 +108,12 @@ static uint64_t now_us(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static uint64_t cpu_us_of(pid_t pid) {
@@ -257,6 +264,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     struct note note = {0};
     bool answered = true;
     const bool called = job->ask.flags & CALLED;
+    told_ns = 0;
     if (called) prepare_calls(&calls, job);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) die("socketpair");
     job->notes = lifted(ends[0]);
@@ -277,6 +285,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     const bool in_time = !calls.tampered && watch(job, pid, start, sampler);
     if (!in_time) kill_rest();
     const int status = reap(pid, reply);
+    reply->system_us += told_ns / 1000;
     reply->wall_us = now_us() - start;
     if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
     if (called) reply->ready_cpu_ns = calls.ready_ns;
@@ -342,6 +351,7 @@ static int session(int fd) {
         make_filter(&filters[mode], (enum mode)mode), make_filter(&filters[mode | DEVICE], (enum mode)(mode | DEVICE));
     make_filter(&filters[BUILDS | PAIRED], BUILDS | PAIRED);
     make_filter(&filters[SCRIPTS | PAIRED], SCRIPTS | PAIRED);
+    make_filter(&filters[BUILDS | SINGLE], BUILDS | SINGLE);
     begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);

@@ -12,10 +12,20 @@ static bool visit(const struct calls *calls, visitor *each, int fd) {
     return true;
 }
 
+static uint32_t drawn(uint32_t least, uint32_t most) {
+    uint32_t found;
+    if (getrandom(&found, sizeof found, 0) != sizeof found) die("getrandom");
+    return least + found % (most - least + 1);
+}
+
+/* What is written holds before the call what no program may count on: 0xff, which is NaN as a real number and no address
+ * or table, but -1 as a whole one, and a program may want that; so in every second round some other byte. */
 static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     (void)calls;
-    if (array->kind != READ_ONLY && array->kind != READ_AND_WRITTEN)
-        memset(bytes, 0xff, size_of(array)); /* as doubles, NaN; as an address or a table, none */
+    if (array->kind == WRITTEN && drawn(0, 1))
+        memset(bytes, (int)drawn(1, 0xfe), size_of(array));
+    else if (array->kind != READ_ONLY && array->kind != READ_AND_WRITTEN)
+        memset(bytes, 0xff, size_of(array));
     else
         read_whole(fd, bytes, array->bytes);
     return true;
@@ -30,12 +40,6 @@ static bool copy_out(const struct calls *calls, const struct array *array, unsig
     if (array->kind == HELD) return pass_held(calls, array, bytes, fd, false);
     if (array->kind != READ_ONLY) write_whole(fd, bytes, array->bytes);
     return true;
-}
-
-static uint32_t drawn(uint32_t least, uint32_t most) {
-    uint32_t found;
-    if (getrandom(&found, sizeof found, 0) != sizeof found) die("getrandom");
-    return least + found % (most - least + 1);
 }
 
 static bool is_poison(const unsigned char *from, const unsigned char *to) {

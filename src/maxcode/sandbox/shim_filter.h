@@ -25,9 +25,9 @@
  * sanitizer.  SCRIPTS: a program with a runtime (an interpreter, a garbage
  * collector), of which it sees a copy that all such runs share.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have
  * threads but no children.  DEVICE, with one of them: it may speak to a GPU, whose driver is asked by ioctl about
- * everything, and whose library has pipes, memory files and sockets of this namespace for itself.  PAIRED, with a build or a script: it may make a pair
- * of sockets that are connected to one another. */
-enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, SCRIPTS = 16, DEVICE = 32, PAIRED = 64 };
+ * everything, and whose library has pipes, memory files and sockets of this namespace for itself.  PAIRED, with a build or
+ * a script: it may make a pair of sockets that are connected to one another.  SINGLE, with a build: no children. */
+enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, SCRIPTS = 16, DEVICE = 32, PAIRED = 64, SINGLE = 128 };
 #define HOSTED (BUILDS | RUNS | SCRIPTS)
 #define LOCKING (BUILDS | RUNS)
 #define COMPILED (BARE | CALLS)
@@ -155,7 +155,11 @@ static const struct condition conditions[] = {
     {SYS_prlimit64, ALL, ONE_OF, 0, WHOLE, WORDS(0)},
     {SYS_clone, ALL, ONE_OF, 0, NEW_NAMESPACES, WORDS(0)},
     {SYS_clone, TESTED, ONE_OF, 0, CLONE_PIDFD | CLONE_PARENT, WORDS(0)},
-    {SYS_clone, CALLS, ONE_OF, 0, CLONE_THREAD, WORDS(CLONE_THREAD)},
+    {SYS_clone, CALLS | SINGLE, ONE_OF, 0, CLONE_THREAD, WORDS(CLONE_THREAD)},
+#if defined(__x86_64__)
+    {SYS_fork, SINGLE, ONE_OF, 0, 0, WORDS(1)}, /* never: no word under an empty mask is 1 */
+    {SYS_vfork, SINGLE, ONE_OF, 0, 0, WORDS(1)},
+#endif
     /* a parent that ignores SIGCHLD is never charged for what its children used; the runtimes of Go and JavaScript set
      * a handler for every signal and end if they cannot, so in scripts the call seems to work and changes nothing */
     {SYS_rt_sigaction, RUNS | COMPILED, NONE_OF, 0, WHOLE, WORDS(SIGCHLD)},

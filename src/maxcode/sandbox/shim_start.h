@@ -107,6 +107,7 @@ static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
     const enum mode hosted = flags & INTERPRETED ? SCRIPTS : RUNS;
     const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : hosted;
+    if (flags & ONE_PROCESS) return plain | SINGLE;
     return flags & ON_DEVICE ? plain | DEVICE : flags & PAIRS ? plain | PAIRED : plain;
 }
 

@@ -11,14 +11,20 @@ from maxcode.evaluate.function.function import Shape, spec_of
 DRAWN = 3  # sizes that nobody was told of
 LARGER = 0.125  # by how much sizes go beyond the largest given ones, at most
 _LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
+_MOST_BYTES = 256 << 20  # of the inputs of a verification, as of those of a pass
 _TRIES = 20
+
+
+def rounds_at(spec: FunctionSpec, sizes: tuple[int, ...]) -> int:
+    """As many rounds as where the function is timed, so that their number does not tell it where it is."""
+    return max(1, min(spec.calls, _MOST_BYTES // max(1, Shape(spec, sizes).held)))
 
 
 def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
     """The sizes that are verified only, at alignments that a double just has: a function must not count on more."""
     spec = spec_of(problem)
     wanted = (sizes for sizes in dict.fromkeys(spec.checked) if sizes not in spec.timed)
-    return tuple(Shape(spec, sizes, offset=8 * random.randrange(1, 512)) for sizes in wanted)
+    return tuple(Shape(spec, sizes, rounds_at(spec, sizes), 8 * random.randrange(1, 512)) for sizes in wanted)
 
 
 def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
@@ -34,7 +40,9 @@ def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
     drawn += _up_to_the_ends(spec, seeds, max(1, count // DRAWN))
     known = {*spec.checked, *spec.timed}
     return tuple(
-        Shape(spec, sizes, offset=8 * seeds.randrange(1, 512)) for sizes in dict.fromkeys(drawn) if sizes not in known
+        Shape(spec, sizes, rounds_at(spec, sizes), 8 * seeds.randrange(1, 512))
+        for sizes in dict.fromkeys(drawn)
+        if sizes not in known
     )
 
 

@@ -19,7 +19,7 @@ from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import Inputs, Shape, spec_of
 from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
-from maxcode.evaluate.function.sizes import larger_sizes
+from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.sanitize import Sanitizers
@@ -27,6 +27,7 @@ from maxcode.evaluate.ladder.verify import verify
 
 _CHECKS = ("undefined", "float-cast-overflow")
 _TURNS = 2
+_LEAST_ROUNDS = 2
 _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 
 
@@ -90,10 +91,12 @@ def beyond_shapes(
     letters: frozenset[str] = frozenset(HABITS),
     before: int = 0,
 ) -> tuple[Shape, ...]:
-    """Two rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
-    than all of them; arrays in ``own`` stay as they are.  Two, because calls with a habit have many values in common: a
-    function that keeps results by a few of them is wrong in the second.  Values of which a few are far from the others
-    come at a timed size, where a look at a few places is worth most.  ``before``: how many there are already."""
+    """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
+    than all of them; arrays in ``own`` stay as they are.  As many rounds as where it is timed, half of them with usual
+    values (``generator.c``), so that neither the first calls nor their number tell a function whether it is verified.
+    Two at least, because calls with a habit have many values in common: a function that keeps results by a few of them
+    is wrong in the second.  Values of which a few are far from the others come at a timed size, where a look at a few
+    places is worth most.  ``before``: how many there are already."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = [one for one in spec.arrays if may_vary(spec, one) and one.name not in own]
     if not free:
@@ -105,7 +108,8 @@ def beyond_shapes(
     for number, letter in enumerate(chance.sample(sorted(letters), len(letters)), before + 1):
         size = chance.choice(spec.timed) if letter == FEW_FAR else sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
-        found.append(Shape(spec, size, 2, offset, _habits(spec, free, letter, chance), number, letter))
+        rounds = max(_LEAST_ROUNDS, rounds_at(spec, size))
+        found.append(Shape(spec, size, rounds, offset, _habits(spec, free, letter, chance), number, letter))
     return tuple(found)
 
 

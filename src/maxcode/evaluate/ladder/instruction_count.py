@@ -2,8 +2,10 @@
 
 A count varies by about 1e-6 from run to run and needs no race.  It ignores cache misses, how many instructions the
 processor does at once, the width of vectors, and threads, which it adds up.  The counter runs in the same process as
-the program, so a hostile program can detect and deceive it (work in a child that it starts by hand and kills is not
-counted).  So a count never proves a claim about seconds.
+the program, so a hostile program can detect and deceive it.  So a count never proves a claim about seconds.
+
+The count comes at the end, on standard error, which the program can write and cut off too.  So it may start no process
+(what a child has done could be erased), and a program that it becomes by exec is not counted, which is no count.
 
 Under valgrind numbers of 80 bits have 64 bits, and a program cannot start its own file again; a program whose output
 depends on that is refused.  A run needs the host's /usr and a /tmp, so it has its own session; its output is checked.
@@ -28,9 +30,9 @@ SLOWDOWN, GRACE_S = 100.0, 10.0  # 10 to 50 times is usual
 MEMORY_MORE_MB = 1024  # valgrind itself, and the code that it generates
 _COUNTER = (
     *("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"),
-    *("--log-fd=2", "--trace-children=yes", "--vgdb=no"),
+    *("--log-fd=2", "--trace-children=no", "--vgdb=no"),
 )
-# A program can write such lines too, but they only increase its count.
+# A program can write such lines too, but they only increase its count: the last one comes when it has ended.
 _COUNT = re.compile(rb"==\d+== I +refs: +(\d[\d,]{0,30})")
 _UNKNOWN = b"unhandled instruction bytes"
 
@@ -49,7 +51,7 @@ class Uncounted(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Instructions of a run and of all processes that it started, and its output."""
+    """Instructions of a run, and its output."""
 
     instructions: int
     output: bytes
@@ -99,6 +101,7 @@ def _job(plain: Job) -> Job:
         cpu_s=cpu_s,
         wall_s=3 * cpu_s + 2,
         memory_mb=2 * plain.memory_mb + MEMORY_MORE_MB,
+        one_process=True,
     )
 
 
@@ -106,7 +109,7 @@ def _trouble(ran: Ran) -> str:
     if _UNKNOWN in ran.stderr:
         return "valgrind does not know one of its instructions (AVX-512?); build it for -march=x86-64-v3 at most"
     if not ran.ok:
-        return f"under valgrind it ended by {ran.ending} {ran.code}"
+        return f"under valgrind it ended by {ran.ending} {ran.code}; a program that starts processes cannot be counted"
     if ran.left_over:
         return f"it left {ran.left_over} processes running, whose instructions were not counted"
     return "valgrind gave no count"
