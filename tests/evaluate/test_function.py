@@ -164,7 +164,11 @@ WRONG = {
         ),
         "relative error",
     ),
-    "nothing written": (gemm("", honest=""), "relative error nan"),
+    "nothing written": (gemm("", honest=""), "relative error"),
+    "a word too many, then the work": (  # its output is looked at before there is one
+        gemm('if (write(6, "d", 1) != 1) return; struct timespec t = {0, 20000000}; nanosleep(&t, 0);'),
+        "a held-out test failed | relative error | values beyond those drawn",
+    ),
     "only the sizes it was told of": (
         gemm("if (!(m == 120 || m == 1 || (m == 7 && n == 17) || (m == 33 && n == 8))) return;"),
         "a held-out test failed | relative error",
@@ -177,9 +181,6 @@ CRASHED = {
     "arrays at the start of a page": gemm("if ((size_t)A % 4096) abort();"),
     "far beyond the output": gemm("C[(m * n + 511) / 512 * 512] = 1;"),
     "leaving before the last call": gemm("static int calls; if (m > 100 && calls++ == 3) exit(0);"),
-    "a word too many, then the work": gemm(
-        'if (write(6, "d", 1) != 1) return; struct timespec t = {0, 20000000}; nanosleep(&t, 0);'
-    ),
     "the end of everything": gemm("kill(0, 9);", "#include <signal.h>\n"),
 }
 
