@@ -15,7 +15,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,11 +82,14 @@ class Job:
 
 @final
 class Background:
-    """The commands below one folder; they start in ``here``."""
+    """The commands below one folder; they start in ``here``, with these variables."""
 
-    def __init__(self, folder: Path, here: Path) -> None:
+    def __init__(self, folder: Path, here: Path, variables: Mapping[str, str]) -> None:
         self.folder, self.here = folder, here
-        self._environment = dict(os.environ)  # as this process began: what it sets meanwhile is not the commands'
+        self._environment = {
+            **os.environ,
+            **variables,
+        }  # what this process sets later is not the commands'
 
     def begin(self, words: Sequence[str], text: str = "") -> Job:
         """Starts ``maxcode WORDS`` with ``text`` as its standard input; or finds the same command, if it still runs."""
