@@ -70,8 +70,8 @@ def with_dirt(toml: Path, problem: Problem) -> None:
 
 
 def with_a_diff(toml: Path, problem: Problem) -> None:
-    texts = (text.splitlines(keepends=True) for text in (repos.WORDS, repos.WORDS.replace("Counts", "Numbers")))
-    toml.with_name("p.diff").write_text("".join(difflib.unified_diff(*texts, f"a/{LIBRARY}", f"b/{LIBRARY}")))
+    before, after = repos.WORDS.splitlines(True), repos.WORDS.replace("Counts", "Numbers").splitlines(True)
+    toml.with_name("p.diff").write_text("".join(difflib.unified_diff(before, after, f"a/{LIBRARY}", f"b/{LIBRARY}")))
     assert "Numbers words" in patched(toml.with_name("p.diff"), problem).text
 
 

@@ -208,6 +208,15 @@ def test_a_prompt_that_is_a_link_is_not_read(place: Path) -> None:
     assert "is outside the folder of this server" in job_of(place, "observe", run="runs/old")
 
 
+def test_a_job_that_is_a_link_is_not_read(place: Path) -> None:
+    job = place / JOBS / "0001-race"
+    job.mkdir(parents=True)
+    for name, text in (("lock", ""), ("status", "1"), ("out", "")):
+        (job / name).write_text(text)
+    (job / "err").symlink_to(place.parent / "secret.c")
+    assert "is outside the folder of this server" in job_of(place, "status", job="0001-race")
+
+
 def test_a_run_folder_that_a_client_wrote_chooses_no_policy(place: Path) -> None:
     text = f"import os\nopen({str(place.parent / 'pwned')!r}, 'w').write('x')\n"
     (place / "words.py").write_text(text)

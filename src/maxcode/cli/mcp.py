@@ -194,6 +194,10 @@ class Tools:
         return await self._waited(job)
 
     async def _waited(self, job: Job) -> str:
+        with _told(), only_from(self._folders):
+            return await self._ended(job)
+
+    async def _ended(self, job: Job) -> str:
         with anyio.move_on_after(self.wait_s):
             while job.state == "running":
                 await anyio.sleep(_TURN_S)

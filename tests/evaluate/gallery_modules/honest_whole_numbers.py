@@ -2,7 +2,6 @@
 # KIND honest
 # AGAINST products
 # WHY Double precision holds every sum of these products exactly.
-import torch
 import torch.nn as nn
 
 
