@@ -15,6 +15,7 @@ import pytest
 from maxcode.bench.versions.version_side import VersionSide, dirt_of
 from maxcode.bench.versions.worktrees import scratch
 from maxcode.cli.ask import tell
+from maxcode.cli.compare import compare
 from maxcode.cli.verify import verify
 from maxcode.core.confined import runs_setup, without_setup
 from maxcode.core.types import Problem
@@ -191,9 +192,9 @@ def test_a_set_up_that_nobody_allowed_runs_only_if_this_user_has_run_it_before(w
         base_tree(repos.problem_of(toml))
 
 
-@pytest.mark.parametrize("verb", [verify, tell])
+@pytest.mark.parametrize("verb", [verify, tell, compare])
 def test_verbs_that_go_on_with_a_run_folder_ask_before_they_run_a_set_up(verb: click.Command) -> None:
     for words, allowed in ((["x"], False), (["x", "--run-setup"], True)):
-        with verb.make_context("x", words):
+        with verb.make_context("x", [*words, *["y"] * (verb is compare)]):
             assert runs_setup() is allowed
     assert runs_setup()

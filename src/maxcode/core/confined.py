@@ -1,7 +1,7 @@
 """What a command may read and run that somebody else began, or that goes on with somebody else's files.
 
 ``maxcode mcp`` begins the commands of its clients with two variables: the folders that they may read from, and that no
-set-up of a repository is run.  ``maxcode tell`` and ``maxcode verify`` say the latter for what a run folder names.
+set-up of a repository is run.  ``maxcode tell``, ``verify`` and ``compare`` say the latter for what a run folder names.
 Without these nothing is refused.
 """
 

@@ -92,7 +92,7 @@ def _refuse_setup(spec: RepoSpec, log: Path) -> None:
     if spec.setup and not runs_setup() and (is_confined() or not log.exists()):
         raise InputError(
             f"setup {spec.setup!r} was not run: it would run as you, with the network and without a sandbox; read it, "
-            "and allow it with --run-setup (of `maxcode verify`, `maxcode tell` or `maxcode mcp`)"
+            "and allow it with --run-setup (of `maxcode verify`, `tell`, `compare` or `maxcode mcp`)"
         )
 
 
