@@ -90,8 +90,8 @@ class Permits:
     runs_setup: bool = False
 
     def folders(self, root: Path) -> list[Path]:
-        """All from which a command may read: the project, the system's programs, maxcode itself and its table of shapes,
-        and what variables of the user name, such as suites."""
+        """All from which a command may read: the project, the system's programs, maxcode and its table of shapes, and
+        what variables of the user name, such as suites."""
         named = {name: Path(value) for name, value in os.environ.items() if name.startswith("MAXCODE_") and value}
         own = [path for name, path in named.items() if name != "MAXCODE_CACHE" and path.exists()]
         return [root, *self.show, Path("/usr"), Path(maxcode.__file__).parent, cache_root() / "shapes", *own]
