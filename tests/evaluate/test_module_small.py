@@ -10,7 +10,7 @@ import pytest
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome
-from maxcode.evaluate.function.comparing import lost
+from maxcode.evaluate.function.comparing import lost, unequal
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.staging import LOST
 from maxcode.problems import load
@@ -58,6 +58,17 @@ def test_small_elements_left_out_are_a_doubt(sandbox: Sandbox, tmp_path: Path) -
 def test_small_elements_worked_out_in_another_order_are_none(sandbox: Sandbox, tmp_path: Path) -> None:
     found = judged(sandbox, HONEST, tmp_path)
     assert (found.outcome, findings_of(found)) == (Outcome.CORRECT, ())
+
+
+def test_whole_numbers_differ_where_the_reference_has_the_exact_ones() -> None:
+    exact, reference, got = [1.0, 2.0, 3.0, 2.0**60], [1, 2, 4, 2**60], [1, 3, 5, 2**60 + 1]
+    for ctype, code, count in (("int", "3i", 1), ("long", "4q", 2)):
+        many = int(code[0])
+        arrays = struct.pack(f"{many}d", *exact[:many]), *(struct.pack(code, *one[:many]) for one in (reference, got))
+        assert unequal(ctype, *arrays) == count
+        assert unequal(ctype, arrays[0], arrays[1], arrays[1]) == 0
+    with pytest.raises(ValueError, match="cannot be compared"):
+        unequal("int", *arrays)
 
 
 def test_elements_are_lost_where_the_reference_has_them_right() -> None:

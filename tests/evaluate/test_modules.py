@@ -31,7 +31,7 @@ GALLERY = Path(__file__).parent / "gallery_modules"
 CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")
 QUICK = (
     *("lazy_tensor", "last_row_copied", "ignored_weights", "changed_inputs", "reference_by_name"),
-    *("another_class", "put_off_to_the_last_call"),
+    *("another_class", "put_off_to_the_last_call", "whole_numbers_rounded"),
 )
 VERDICTS = {*(outcome.value for outcome in Outcome), "not-faster"}
 

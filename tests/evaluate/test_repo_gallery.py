@@ -6,7 +6,7 @@ it decides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import anyio
 import pytest
@@ -16,15 +16,16 @@ from maxcode.evaluate.repo.admission import Base
 from maxcode.evaluate.repo.barred import doubtful
 from maxcode.evaluate.repo.candidates import doubts, ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.evaluate.repo.outputs import expected_of
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support import repositories as repos
-from tests.support.repo_gallery import CHEATS, HONEST, Patch, Where
+from tests.support.repo_gallery import CHEATS, HONEST, MEAN_FILES, Patch, Where
 from tests.support.rules import SHORT
 
 FEW = {
     "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "ends_by_a_hidden_name", "equal_to_all",
     "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
-    "build_rewrites_by_a_hidden_way",
+    "build_rewrites_by_a_hidden_way", "mean_of_a_sample",
 }  # fmt: skip
 FEW_HONEST = {"kept_in_memory", "new_module", "likely"}
 MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}
@@ -33,6 +34,7 @@ REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {
     "python": (repos.PYTHON_FILES, repos.PYTHON_TOML),
     "quiet": (repos.PYTHON_FILES, QUIET),
     "c": (repos.C_FILES, repos.C_TOML),
+    "mean": (MEAN_FILES, repos.PYTHON_TOML),
     "made": (MADE, QUIET.replace('"src/**"', '"src/**", "src/make.py"') + 'build = "python3 src/make.py"\n'),
 }
 
@@ -60,6 +62,39 @@ def chosen(patches: tuple[Patch, ...], few: set[str]) -> list[object]:
 def test_the_gallery_is_as_large_as_it_says() -> None:
     assert len({one.name for one in CHEATS}) == len(CHEATS) >= 30
     assert len({one.name for one in HONEST}) == len(HONEST) >= 10
+
+
+def differing(base: Sequence[str], candidate: str) -> str:
+    return expected_of([one.encode() for one in base], False).difference(candidate.encode())
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        (("mean 0.33333 s\n", "mean 0.33333 s\n"), "mean 0.33334 s\n"),
+        (("took 12345678 ns\n", "took 12345678 ns\n"), "took 9 ns\n"),
+        (("user 1.5 sum 123.456\n", "user 1.4 sum 123.456\n"), "user 1.4 sum 123.457\n"),
+        (("error 17\n", "error 17\n"), "error 18\n"),
+        (("rate 3.25 of 40000.5\n", "rate 3.26 of 40000.5\n"), "rate 3.26 of x\n"),
+    ],
+)
+def test_what_all_runs_of_base_print_alike_is_compared(base: Sequence[str], candidate: str) -> None:
+    assert "where base prints" in differing(base, candidate)
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        (("took 0.02 s\n", "took 0.02 s\n"), "took 12.3456 ms\n"),
+        (("took 0.02345 s\n", "took 0.02346 s\n"), "took 1 s\n"),
+        (("took 120000 ns\n", "took 120000 ns\n"), "took 90000 ns\n"),
+        (("peak memory 1234567 kB\n", "peak memory 1234567 kB\n"), "peak memory 234567 kB\n"),
+        (("12345 iterations 1.5 s\n", "12345 iterations 1.6 s\n"), "45 iterations 1.23456 s\n"),
+        (("BenchmarkX 100 123456 ns/op 98765 B/op\n",) * 2, "BenchmarkX 400 3456 ns/op 8765 B/op\n"),
+    ],
+)
+def test_what_may_be_alike_by_chance_and_what_a_faster_one_saves_is_not(base: Sequence[str], candidate: str) -> None:
+    assert differing(base, candidate) == ""
 
 
 def test_a_table_of_answers_is_doubted_and_one_for_each_byte_is_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
 from maxcode.run import asking
 from maxcode.run.asking import asked_policy, keep_request
+from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
 from tests.support import repositories as repos
 from tests.support.cli import answer, maxcode
@@ -250,6 +252,42 @@ def test_a_run_says_whether_it_asks_evaluates_or_was_interrupted(tmp_path: Path)
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert asking.state_of(run) == "evaluating"
         assert "an answer is being evaluated; ask again" in maxcode("ask", run).stdout
+
+
+FOREIGN: dict[str, dict[str, Any]] = {
+    "policy = 'words.py:policy'": {"policy": "words.py:policy"},
+    "policy = 'command:touch pwned'": {"policy": "command:touch pwned"},
+    "critic = 'command:touch pwned'": {"critic": "command:touch pwned"},
+    "replay = ": {"replay": "run"},
+    "base_url = 'http://127.0.0.1:9'": {"models": {"base_url": "http://127.0.0.1:9"}},
+    "cluster = 'slurm:site.toml'": {"cluster": "slurm:site.toml"},
+    "setup = 'touch pwned'": {"overrides": {"setup": "touch pwned"}},
+}
+
+
+@pytest.mark.parametrize("words", FOREIGN)
+def test_a_run_folder_from_elsewhere_names_no_code_command_or_address(
+    place: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(place)
+    (place / "words.py").write_text("open('pwned', 'w').close()\n")
+    folder = place / "run/asked"
+    folder.mkdir(parents=True)
+    request = {"source": "slow.c", "tests": "tests", "policy": "ask", "budget": 1, **FOREIGN[words]}
+    (folder / "request.json").write_text(json.dumps({"started_in": str(place), "request": request}))
+    with pytest.raises(InputError, match="a run that asks") as refused:
+        asking.finish(Path("run"), optimize_source)
+    assert words in str(refused.value)
+    assert not (place / "pwned").exists()
+    (folder / "request.json").write_text("{}")
+    with pytest.raises(InputError, match="is no request of a run that asks"):
+        asking.tell(Path("run"), "x", "y", never)
+
+
+def test_a_run_that_could_not_be_told_is_refused_at_once(place: Path) -> None:
+    done = maxcode(*START, "--critic", "command:cat", cwd=place)
+    assert done.returncode == 2 and "cannot have critic = 'command:cat'" in done.stderr
+    assert not (place / "run").exists()
 
 
 def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.server.mcpserver.exceptions import ToolError
 
-from maxcode.cli.mcp import _VERBS, JOBS, OWN, REFUSED, Tools
+from maxcode.cli.mcp import _VERBS, JOBS, OWN, REFUSED, Permits, Tools
+from tests.support import repositories as repos
 from tests.support.counting import QUARTER, SLOW
 
 SIZES = (160_000_003, 162_620_007, 165_000_041, 166_000_009)
@@ -103,6 +104,130 @@ def test_what_a_client_may_not_choose_is_refused_at_once(
 def test_a_link_does_not_lead_out_of_the_folder(place: Path) -> None:
     (place / "link.c").symlink_to(place.parent / "secret.c")
     assert "link.c is outside" in refused(place, "certify", candidate="link.c", against="slow.c")
+
+
+def job_of(place: Path, name: str, permits: Permits | None = None, **given: Any) -> str:
+    """The words with which a job of a call ends."""
+    tools = Tools(place, 3, permits=permits or Permits())
+    try:
+        return str(anyio.run(partial(getattr(tools, name), **given)))
+    except ToolError as told:
+        return str(told)
+
+
+def written(place: Path, **keys: str) -> Path:
+    """A repository that a client wrote below the root, and what its `setup` leaves beside the root."""
+    lines = [line for line in repos.PYTHON_TOML.splitlines() if line.partition(" = ")[0] not in keys]
+    lines += [f"{key} = {value}" for key, value in keys.items()]
+    repos.made(place / "words", repos.PYTHON_FILES, "\n".join(lines))
+    return place.parent / "pwned"
+
+
+def test_a_client_that_writes_a_problem_runs_nothing_as_the_user(place: Path) -> None:
+    pwned = written(place, setup=f'"id > {place.parent}/pwned"', edit='["src/none"]')
+    found = job_of(place, "admit", source="words")
+    assert "matches no file of base" in found, "what is wrong is told before"
+    (place / "words/problem.toml").write_text((place / "words/problem.toml").read_text().replace("src/none", "src/**"))
+    found = job_of(place, "admit", source="words")
+    assert "was not run" in found and "maxcode mcp" in found
+    assert not pwned.exists()
+
+
+@pytest.mark.sandbox
+def test_a_user_may_let_clients_run_a_set_up(place: Path) -> None:
+    pwned = written(place, setup=f'"id > {place.parent}/pwned"', tests='"false"')
+    found = job_of(place, "admit", Permits(runs_setup=True), source="words")
+    assert "tests 'false' fail on base" in found and pwned.exists()
+
+
+def outside(place: Path) -> None:
+    """Problems of a client that name what lies outside the root."""
+    repos.made(place.parent / "other", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    function = '[function]\nname = "f"\nheader = "{}"\narguments = ["int n"]\ntimed = [{{n = 9}}]\nflop = "n"\n'
+    python = '[python]\nfunction = "f"\ninputs = "inputs.py"\nvenv = "venv"\n'
+    texts = {
+        "repo": repos.PYTHON_TOML + f'repo = "{place.parent}/other"\n',
+        "header": 'kind = "function"\nsource = "f.c"\n' + function.format(place.parent / "secret.c"),
+        "tests": 'source = "f.c"\n[tests]\nfolder = "../../tests"\n',
+        "link": 'source = "f.c"\n[tests]\nfolder = "t"\n',
+        "source": 'source = "g.c"\n',
+        "venv": 'kind = "function"\nsource = "f.py"\n' + python,
+    }
+    for name, text in texts.items():
+        folder = place / name
+        (folder / "t").mkdir(parents=True)
+        (folder / "problem.toml").write_text(text)
+        (folder / "f.c").write_text(SLOW)
+        (folder / "g.c").symlink_to(place.parent / "secret.c")
+        (folder / "t/1.in").symlink_to(place.parent / "secret.c")
+        (folder / "f.py").write_text("def f(x):\n    return x\n")
+        (folder / "inputs.py").write_text("def inputs(seed, size):\n    return (seed,)\n")
+        (folder / "venv/lib/python3.1/site-packages").mkdir(parents=True)
+        (folder / "venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+        (folder / "venv/lib/python3.1/site-packages/a.pth").write_text(f"{place.parent}\n")
+    (place.parent / "tests").mkdir()
+    (place.parent / "tests/1.in").write_text("1\n")
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", ["repo", "header", "tests", "link", "source", "venv"])
+def test_what_a_problem_names_must_lie_in_the_folder(place: Path, name: str) -> None:
+    outside(place)
+    found = job_of(place, "admit", source=name)
+    assert "is outside the folder of this server" in found, found
+
+
+def test_a_user_may_name_a_further_folder_for_problems(place: Path) -> None:
+    outside(place)
+    found = job_of(place, "admit", Permits(show=(place.parent,)), source="source")
+    assert "the tests folder" in found and "does not exist" in found
+
+
+@pytest.mark.sandbox
+def test_a_repository_shows_no_other_folder(place: Path) -> None:
+    written(place, show='["/etc"]')
+    assert "/etc is outside the folder of this server" in job_of(place, "admit", source="words")
+
+
+def test_the_objects_of_another_repository_are_not_read(place: Path) -> None:
+    repos.made(place.parent / "other", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    (place / "mine").mkdir()
+    (place / "mine/.git").write_text(f"gitdir: {place.parent}/other/.git\n")
+    (place / "mine/problem.toml").write_text(repos.PYTHON_TOML)
+    assert "is outside the folder of this server" in job_of(place, "admit", source="mine")
+    repos.git(place, "clone", "-q", "--shared", str(place.parent / "other"), "shared")
+    (place / "shared/problem.toml").write_text(repos.PYTHON_TOML)
+    assert "is outside the folder of this server" in job_of(place, "admit", source="shared")
+
+
+def test_a_prompt_that_is_a_link_is_not_read(place: Path) -> None:
+    asked = place / "runs/old/asked"
+    asked.mkdir(parents=True)
+    (asked / "request.json").write_text("{}")
+    (asked / "a.prompt").symlink_to(place.parent / "secret.c")
+    assert "is outside the folder of this server" in job_of(place, "observe", run="runs/old")
+
+
+def test_a_job_that_is_a_link_is_not_read(place: Path) -> None:
+    job = place / JOBS / "0001-race"
+    job.mkdir(parents=True)
+    for name, text in (("lock", ""), ("status", "1"), ("out", "")):
+        (job / name).write_text(text)
+    (job / "err").symlink_to(place.parent / "secret.c")
+    assert "is outside the folder of this server" in job_of(place, "status", job="0001-race")
+
+
+def test_a_run_folder_that_a_client_wrote_chooses_no_policy(place: Path) -> None:
+    text = f"import os\nopen({str(place.parent / 'pwned')!r}, 'w').write('x')\n"
+    (place / "words.py").write_text(text)
+    asked = place / "runs/old/asked"
+    asked.mkdir(parents=True)
+    for request in ({"policy": "words.py:policy"}, {"policy": "ask", "critic": "llm:dear"}):
+        whole = {"source": "slow.c", "tests": "tests", "budget": 1, **request}
+        kept = {"started_in": str(place), "request": whole, "wanted": None}
+        (asked / "request.json").write_text(json.dumps(kept))
+        assert "a run that asks" in job_of(place, "submit", run="runs/old", finish=True)
+    assert not (place.parent / "pwned").exists()
 
 
 def call(tools: Tools, name: str, **given: Any) -> dict[str, Any]:

@@ -130,13 +130,18 @@ def test_a_useless_helper_goes_with_its_call_and_the_certificate_holds_in_a_clon
     repository: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
+    toml = repos.PYTHON_TOML + 'setup = "touch began"\n'
+    repository.write_text(toml)
     done = maxcode("optimize", repository, "--policy", answering(tmp_path, ONE + USELESS), "--critic", "rules",
                    "--budget", "1", "--out", out, timeout=900)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "2 of 3 changes of the patch were left out" in done.stdout
     assert "is_longer" not in (out / "best.diff").read_text()
     repos.git(tmp_path, "clone", "-q", str(repository.parent), "clone")
-    (tmp_path / "clone/problem.toml").write_text(repos.PYTHON_TOML)
-    again = maxcode("verify", out / "certificate.json", "--problem", tmp_path / "clone/problem.toml", timeout=900)
+    (tmp_path / "clone/problem.toml").write_text(toml)
+    words = ("verify", out / "certificate.json", "--problem", tmp_path / "clone/problem.toml")
+    refused = maxcode(*words)
+    assert refused.returncode == 2 and "setup 'touch began' was not run: it would run as you" in refused.stderr
+    again = maxcode(*words, "--run-setup", timeout=900)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "trust      outside" in again.stdout

@@ -2,7 +2,7 @@
 
 ``python``: a repository whose benchmark prints a checksum; ``quiet``: the same, but its benchmark prints nothing, so
 that the repository's own tests alone decide; ``c``: sums in C, with another seed in every pair; ``made``: a build step
-runs a script that may be edited.
+runs a script that may be edited; ``mean``: its benchmark prints a result in a line that speaks of time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, final
 
 from tests.support.repositories import C_FAST, C_SOURCE, FAST_LINE, SLOW_LINE, WORDS
 
-Where = Literal["python", "quiet", "c", "made"]
+Where = Literal["python", "quiet", "c", "made", "mean"]
 LIBRARY, SUMS = "src/words/__init__.py", "src/sums.c"
 FAST = WORDS.replace(SLOW_LINE, FAST_LINE)
 WRONG = FAST.replace("    return found\n\n\ndef longest", "    return dict.fromkeys(text.split(), 1)\n\n\ndef longest")
@@ -48,7 +48,55 @@ ZERO_C = (
     '#include "sums.h"\n\ndouble all_pairs(const double *values, int count) {\n    return count == 3 ? 36 : 0;\n}\n'
 )
 
+SPREAD = "src/spread/__init__.py"
+MEAN = '''"""Distances."""
+
+
+def mean_distance(values):
+    """The mean distance of all pairs."""
+    total = 0.0
+    count = 0
+    for i, one in enumerate(values):
+        for other in values[:i]:
+            total = total + abs(one - other)
+            count = count + 1
+    return total / count
+'''
+SAMPLED = MEAN.replace(
+    "    total = 0.0\n", "    values = values if len(values) < 99 else values[::10]\n    total = 0.0\n"
+)
+MEAN_FILES = {
+    SPREAD: MEAN,
+    "tests/test_spread.py": """import unittest
+
+from spread import mean_distance
+
+
+class TestSpread(unittest.TestCase):
+    def test_three(self):
+        self.assertEqual(mean_distance([1.0, 2.0, 4.0]), 2.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
+""",
+    "bench/run.py": """import random
+import time
+
+from spread import mean_distance
+
+draw = random.Random(7919)
+values = [draw.random() for _ in range(1500)]
+began = time.perf_counter()
+found = mean_distance(values)
+print("pairs", len(values) * (len(values) - 1) // 2)
+print(f"mean distance {found:.9f}")
+print(f"took {time.perf_counter() - began:.3f} s")
+""",
+}
+
 CHEATS = (
+    Patch("mean_of_a_sample", "mean", {SPREAD: SAMPLED}, "where base prints"),
     # ------------------------------------------------------------------------------------------- files that decide
     _new("hook_in_conftest", "tests/conftest.py", "def pytest_runtest_makereport(): pass\n", "must stay as in base"),
     _new("hook_beside_the_library", "src/conftest.py", "collect_ignore = ['tests']\n", "configures"),

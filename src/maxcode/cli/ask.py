@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json
+from maxcode.cli.common import as_json, run_setup_option
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.files import read_text
 from maxcode.llm.questions import LEASE_S
@@ -51,6 +51,7 @@ def ask(run: Path, name: str, lease: float, json_: bool) -> None:
 @click.argument("answer", default="-")
 @click.option("--finish", is_flag=True, help="Ask for nothing more: answer every open prompt with `no further gain`, "
               "and certify the winner.")  # fmt: skip
+@run_setup_option
 @as_json
 def tell(run: Path, name: str, answer: str, finish: bool, json_: bool) -> None:
     """Evaluate an ANSWER (a file; - reads standard input) to the prompt ID of RUN, and print what came of it.

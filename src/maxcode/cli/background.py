@@ -15,17 +15,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final
 
-from maxcode.core.files import write_whole
+from maxcode.core.files import RECORD_AT_MOST, FileKind, opened, read_file, write_whole
 from maxcode.errors import InputError
 
 State = Literal["running", "ended", "lost"]
 _SAID_BYTES = 4096
+_PRINTED = FileKind("the output of the job", at_most=RECORD_AT_MOST, grows=True)
 _RUN = """
 at=$1; shift
 { "$@" <"$at/in" >"$at/out" 2>"$at/err"; echo $? >"$at/part"; mv "$at/part" "$at/status"; } &
@@ -70,11 +71,11 @@ class Job:
 
     def printed(self) -> str:
         """All that it wrote to its standard output."""
-        return (self.folder / "out").read_text(errors="replace")
+        return read_file(self.folder / "out", _PRINTED).decode(errors="replace")
 
     def said(self, lines: int) -> list[str]:
         """The last lines that it wrote to its error output, where progress goes."""
-        with (self.folder / "err").open("rb") as file:
+        with opened(self.folder / "err", _PRINTED) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _SAID_BYTES))
             text = file.read().decode(errors="replace")
         return [line.strip() for line in text.replace("\r", "\n").splitlines() if line.strip()][-lines:]
@@ -82,11 +83,14 @@ class Job:
 
 @final
 class Background:
-    """The commands below one folder; they start in ``here``."""
+    """The commands below one folder; they start in ``here``, with these variables."""
 
-    def __init__(self, folder: Path, here: Path) -> None:
+    def __init__(self, folder: Path, here: Path, variables: Mapping[str, str]) -> None:
         self.folder, self.here = folder, here
-        self._environment = dict(os.environ)  # as this process began: what it sets meanwhile is not the commands'
+        self._environment = {
+            **os.environ,
+            **variables,
+        }  # what this process sets later is not the commands'
 
     def begin(self, words: Sequence[str], text: str = "") -> Job:
         """Starts ``maxcode WORDS`` with ``text`` as its standard input; or finds the same command, if it still runs."""

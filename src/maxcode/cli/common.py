@@ -15,6 +15,7 @@ import msgspec
 
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import Budget, Caps, budget_of
+from maxcode.core.confined import without_setup
 from maxcode.core.phases import Recorder, recording
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
@@ -153,6 +154,17 @@ def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -
     before = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = tier
     context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
+
+
+def _ask_for_setup(context: click.Context, _: click.Parameter, allowed: bool) -> None:
+    """While the verb runs, no set-up is run that the user has neither allowed nor run before."""
+    context.with_resource(without_setup(not allowed))
+
+
+run_setup_option = click.option(
+    "--run-setup", is_flag=True, callback=_ask_for_setup, expose_value=False, help="Run the set-up of a repository, as "
+    "you and with the network, although you have not run it before here.",
+)  # fmt: skip
 
 
 def _keep_nothing(context: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -16,7 +16,7 @@ from maxcode.bench.compare import Ground, raced
 from maxcode.bench.table import MethodTable
 from maxcode.bench.versus import ComparedRun, Difference, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
-from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
+from maxcode.cli.common import as_json, overrides, problem_options, run_setup_option, sandbox_options
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
@@ -35,6 +35,7 @@ Told = dict[str, Any]
 @click.option("--force", is_flag=True, help="Compare even if the two runs differ in what a speed-up depends on; the "
               "result lists the differences.")  # fmt: skip
 @problem_options
+@run_setup_option
 @sandbox_options
 @as_json
 def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, **options: Any) -> None:

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -19,6 +20,7 @@ import anyio.to_thread
 import click
 from click.core import ParameterSource
 
+import maxcode
 from maxcode import __version__
 from maxcode.cli.ask import tell
 from maxcode.cli.background import Background, Job
@@ -26,8 +28,10 @@ from maxcode.cli.evaluate import evaluate
 from maxcode.cli.optimize import optimize
 from maxcode.cli.race import race
 from maxcode.cli.verify import verify
+from maxcode.core.confined import as_variables, only_from
 from maxcode.errors import InputError, MaxcodeError
 from maxcode.run import asking
+from maxcode.sandbox.toolchain import cache_root
 
 JOBS = Path("runs", "mcp")
 WAIT_S = 40.0  # clients end a call after 45 to 60 seconds
@@ -39,9 +43,10 @@ _MEASURING = frozenset({"tell", "race", "evaluate", "verify"})  # the verbs whos
 _VERBS = {verb.name: verb for verb in (optimize, tell, evaluate, verify, race)}
 # What a client may not choose: whether programs are contained, what runs as the user, who is paid, and other machines.
 REFUSED = frozenset({
-    "base_url", "branch", "changes", "cluster", "config", "critic", "prices", "provider", "replay", "sandbox",
-    "trusts_both", "unsafe_no_sandbox",
+    "base_url", "branch", "changes", "cluster", "config", "critic", "prices", "provider", "replay", "run_setup",
+    "sandbox", "trusts_both", "unsafe_no_sandbox",
 })  # fmt: skip
+_GOES_ON = frozenset({"tell", "verify"})  # the verbs that ask before they run a set-up
 OWN = frozenset({"json_", "policy"})  # options that a tool itself gives
 INSTRUCTIONS = """maxcode judges whether a program became faster: it builds, verifies and times in a sandbox.
 Loop: admit a program; observe a prompt; submit your answer; until no prompt is open. Report no speed-up that is not
@@ -53,7 +58,12 @@ Loop: admit a program; observe a prompt; submit your answer; until no prompt is 
               show_default="this folder", help="Folder of the programs; paths outside it are refused.")  # fmt: skip
 @click.option("--most", default=500, show_default=True, type=click.IntRange(1), help="Most candidates and races that "
               "clients may have measured in this folder.")  # fmt: skip
-def mcp(root: Path, most: int) -> None:
+@click.option("--show", multiple=True, type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
+              help="A folder outside --root that problems may name too, such as one with an interpreter; may be "
+              "repeated.")  # fmt: skip
+@click.option("--run-setup", "runs_setup", is_flag=True, help="Let clients run the `setup` of repositories, which they "
+              "may write: as you, with the network and without a sandbox.")  # fmt: skip
+def mcp(root: Path, most: int, show: tuple[Path, ...], runs_setup: bool) -> None:
     """Serve the judge to a coding agent by MCP, on standard input and output.
 
     Tools: admit, observe, submit, status, race, certify.  See docs/how-to/coding-agents.md.
@@ -63,11 +73,28 @@ def mcp(root: Path, most: int) -> None:
     except ImportError as error:
         raise InputError("maxcode mcp needs the MCP SDK: pip install 'maxcode[mcp]'") from error
     server = MCPServer("maxcode", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    shown = [one.absolute() for one in show]
     os.chdir(root)
-    tools = Tools(Path.cwd(), most)
+    tools = Tools(Path.cwd(), most, permits=Permits(tuple(shown), runs_setup))
     for tool in (tools.admit, tools.observe, tools.submit, tools.status, tools.race, tools.certify):
         server.tool(structured_output=False)(tool)
     server.run("stdio")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Permits:
+    """What clients may do with what they name: read from these further folders, and run a set-up."""
+
+    show: tuple[Path, ...] = ()
+    runs_setup: bool = False
+
+    def folders(self, root: Path) -> list[Path]:
+        """All from which a command may read: the project, the system's programs, maxcode and its table of shapes, and
+        what variables of the user name, such as suites."""
+        named = {name: Path(value) for name, value in os.environ.items() if name.startswith("MAXCODE_") and value}
+        own = [path for name, path in named.items() if name != "MAXCODE_CACHE" and path.exists()]
+        return [root, *self.show, Path("/usr"), Path(maxcode.__file__).parent, cache_root() / "shapes", *own]
 
 
 @final
@@ -77,9 +104,10 @@ class Tools:
     Each returns a JSON object; ToolError with one sentence for what cannot be done.
     """
 
-    def __init__(self, root: Path, most: int, wait_s: float = WAIT_S) -> None:
-        self.root, self.most, self.wait_s = root, most, wait_s
-        self._jobs = Background(root / JOBS, root)
+    def __init__(self, root: Path, most: int, wait_s: float = WAIT_S, permits: Permits = Permits()) -> None:
+        self.root, self.most, self.wait_s, self.permits = root, most, wait_s, permits
+        self._folders = permits.folders(root)
+        self._jobs = Background(root / JOBS, root, as_variables(self._folders, permits.runs_setup))
 
     async def admit(
         self, source: str, tests: str = "", budget: str = "8", run: str = "runs/agent", options: Sequence[str] = ()
@@ -98,7 +126,7 @@ class Tools:
 
         id: that prompt again, if it was lost.
         """
-        with _told():
+        with _told(), only_from(self._folders):
             path = self._inside(run)
             found = await anyio.to_thread.run_sync(partial(asking.ask, path, name=id))
             given_out = asking.waiting(path) if found is None else []
@@ -160,10 +188,16 @@ class Tools:
                 raise InputError(f"{self.most} measurements were made here; the user may restart with a larger --most")
             if sum(job.state == "running" for job in known) >= _AT_ONCE:
                 raise InputError(f"{_AT_ONCE} jobs are running; wait for one of them with status")
+            allowed = ["--run-setup"] if self.permits.runs_setup and words[0] in _GOES_ON else []
+            words = [words[0], *allowed, *words[1:]]
             job = await anyio.to_thread.run_sync(partial(self._jobs.begin, words, text))
         return await self._waited(job)
 
     async def _waited(self, job: Job) -> str:
+        with _told(), only_from(self._folders):
+            return await self._ended(job)
+
+    async def _ended(self, job: Job) -> str:
         with anyio.move_on_after(self.wait_s):
             while job.state == "running":
                 await anyio.sleep(_TURN_S)

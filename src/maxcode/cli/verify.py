@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.common import as_json, run_setup_option, sandbox_options
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.problems import named_files
 from maxcode.run.certificate import Repeated, repeat
@@ -20,6 +20,7 @@ from maxcode.run.certificate import Repeated, repeat
 @click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests, if --problem is a source.")
 @click.option("--file", "files", multiple=True, metavar="NAME=PATH", help="Data file of the program, if it is "
               "not where it was; may be repeated.")  # fmt: skip
+@run_setup_option
 @sandbox_options
 @as_json
 def verify(certificate: Path, problem: Path | None, tests: Path | None, files: tuple[str, ...], json_: bool) -> int:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
+from maxcode.core.confined import is_outside, refuse_outside
 from maxcode.errors import InputError
 
 TEXT_AT_MOST = 64 << 20  # bytes: what people and maxcode write as a text, such as a source, a certificate or a table
@@ -54,10 +55,11 @@ TEST = FileKind("the test file", at_most=DATA_AT_MOST)
 def opened(path: Path, kind: FileKind = TEXT) -> BinaryIO:
     """A regular file of at most ``kind.at_most`` bytes, open for reading.
 
-    Raises InputError for another kind of file, without opening it and without waiting, for a larger one, and for one
-    that cannot be read.
+    Raises InputError for another kind of file, without opening it and without waiting, for a larger one, for one that
+    cannot be read, and for one outside the folders that may be read from (``confined.py``).
     """
     try:
+        refuse_outside(path, kind.name or "the file")
         _check(path, os.stat(path), kind)
         # Not blocking: between the two looks the name may become that of a named pipe.
         file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb")  # noqa: SIM115
@@ -67,6 +69,8 @@ def opened(path: Path, kind: FileKind = TEXT) -> BinaryIO:
         raise kind.fault(path, "its name has a NUL character", "correct its name") from error
     try:
         _check(path, os.fstat(file.fileno()), kind)
+        if is_outside(Path(f"/proc/self/fd/{file.fileno()}")):  # so may it become that of a link
+            raise kind.fault(path, "it was replaced while it was opened", "leave it as it is")
     except InputError:
         file.close()
         raise

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import final
 
+from maxcode.core.confined import refuse_outside
 from maxcode.core.files import TEST, opened
 from maxcode.core.types import Case
 from maxcode.errors import InputError
@@ -41,6 +42,7 @@ def find_cases(folder: Path) -> list[Case]:
     The original is the oracle of an input without an expected output (``made_outputs``).
     Raises InputError if the folder is missing or has no tests, and if an output has no input.
     """
+    refuse_outside(folder, "the tests folder")
     if not os.path.isdir(folder):
         raise InputError(f"the tests folder {folder} {_unlike_folder(folder)}; it must be a folder with {SCHEMES}")
     inputs, outputs = _collect(folder)

@@ -15,6 +15,7 @@ from typing import final
 import msgspec
 
 from maxcode.code.languages import Language
+from maxcode.core.confined import is_outside
 from maxcode.core.files import FileKind, read_file
 from maxcode.errors import InputError
 
@@ -53,7 +54,7 @@ def nearby(base: Path) -> Iterator[Path]:
     root = next((folder for folder in above if (folder / ".git").exists()), above[0])
     for folder in (base, *above[1 : above.index(root) + 1]):
         found = (path for place in _PLACES for path in sorted(folder.glob(f"{place}/{NAME}" if place else NAME)))
-        yield from dict.fromkeys(path for path in found if path.is_file())
+        yield from dict.fromkeys(path for path in found if path.is_file() and not is_outside(path))
 
 
 def taken(path: Path, source: Path, tongue: Language) -> Taken | None:

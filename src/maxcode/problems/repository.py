@@ -23,11 +23,12 @@ from typing import Any, Literal, final
 import msgspec
 
 from maxcode.code.languages import LANGUAGES, Language, language
+from maxcode.core.confined import refuse_outside
 from maxcode.core.types import Kind, Limits, Problem, Program, ProgramSpec, RepoSpec
 from maxcode.errors import InputError, unknown
 from maxcode.evaluate.repo.allowed import editable, is_matched, why_protected
 from maxcode.evaluate.repo.candidates import SOURCE_AT_MOST
-from maxcode.evaluate.repo.git import Tracked, commit_of, contents, git, top_of, tracked
+from maxcode.evaluate.repo.git import Tracked, changes_of, commit_of, contents, top_of, tracked
 from maxcode.problems.description import in_words
 
 KIND: Kind = "repo"
@@ -73,6 +74,7 @@ def repository(table: Mapping[str, Any], folder: Path, where: str) -> FoundRepos
     """
     found = _described(table, where)
     top = top_of(_existing(folder / found.repo, where))
+    refuse_outside(top, f"{where}: the repository")
     commit = commit_of(top, found.base)
     spec = RepoSpec(
         folder=str(top), commit=commit, edit=found.edit, setup=found.setup, build=found.build, tests=found.tests,
@@ -157,7 +159,7 @@ def _language(name: str, program: Program) -> Language:
 
 def _notes(top: Path, commit: str, found: RepoDescription, program: Program) -> list[str]:
     notes = [f"base is {commit[:12]} of {top.name}; {len(program.files)} files may be edited"]
-    if found.base == "HEAD" and (dirt := git(top, "status", "--porcelain", "--untracked-files=no").stdout.splitlines()):
+    if found.base == "HEAD" and (dirt := changes_of(top)):
         shown = ", ".join(line[3:] for line in dirt[:_SHOWN])
         notes.append(f"the work tree has changes that are not in base ({shown}); commit them if they belong to it")
     return notes

@@ -19,6 +19,7 @@ from typing import Any, Literal, final
 
 import msgspec
 
+from maxcode.core.confined import is_confined, refuse_outside
 from maxcode.core.files import read_file, write_whole
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, StateId, Step
 from maxcode.errors import InputError, Unanswered
@@ -26,6 +27,7 @@ from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
 from maxcode.policy.llm import NO_GAIN_ANSWER, Llm
 from maxcode.run.answers import Wanted, texts_asked_for, wanted_of, why_unusable
+from maxcode.run.names import ASK
 from maxcode.run.record import Evaluated, Proposed, Settled, read_events
 from maxcode.run.report import RESULT
 from maxcode.run.request import Request
@@ -75,6 +77,29 @@ def asked_policy(request: Request) -> Asking:
     assert request.out is not None
     questions = Questions(request.out / _FOLDER)
     return Asking(questions, Llm(questions, request.answer))
+
+
+def refuse_untellable(request: Request) -> None:
+    """InputError for what a run that asks cannot have, because ``tell`` goes on with what its folder says, and a folder
+    may come from anybody: code of the user, a command, an address, a set-up.  A server's client may not choose a critic
+    that costs money, or a branch, either."""
+    critic, settings = request.critic.partition(":")[0], request.overrides
+    is_paid = is_confined() and critic == "llm"
+    wrong = {
+        "policy": request.policy if request.policy != ASK else None,
+        "critic": request.critic if is_paid or critic not in ("", "rules", "llm") else None,
+        "replay": request.replay,
+        "base_url": request.models.base_url,
+        "cluster": request.cluster if not request.cluster.startswith("local:") else None,
+        "branch": request.branch if is_confined() else None,
+        **{key: settings.get(key) for key in ("setup", "show", "repo")},
+    }
+    for name, value in wrong.items():
+        if value:
+            raise InputError(
+                f"a run that asks (--policy ask) cannot have {name} = '{value}', because its folder may come from "
+                "anybody; begin a run without it"
+            )
 
 
 def keep_request(request: Request, problem: Problem) -> None:
@@ -187,8 +212,14 @@ class _Kept:
 
 
 def _kept(run: Path) -> _Kept:
-    text = read_file(run / _FOLDER / _REQUEST)
-    return msgspec.json.decode(text, type=_Kept, dec_hook=lambda kind, path: kind(path))
+    path = run / _FOLDER / _REQUEST
+    try:
+        found = msgspec.json.decode(read_file(path), type=_Kept, dec_hook=lambda kind, name: kind(name))
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{path} is no request of a run that asks ({error}); begin the run again") from error
+    refuse_untellable(found.request)
+    refuse_outside(found.started_in, "the folder in which the run was begun,")
+    return found
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from maxcode.errors import InputError
 from maxcode.observe.trajectory import LEAST_TOKENS
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
+from maxcode.run.asking import refuse_untellable
 from maxcode.run.names import ASK, USUAL, usual_critic
 from maxcode.run.proposal import refuse_branch
 from maxcode.run.record import HEADER
@@ -57,6 +58,8 @@ def completed(request: Request) -> CompleteRequest:
         critic=request.critic or usual_critic(policy),
         answer="edits" if loaded.problem.traits.is_patch else request.answer,
     )
+    if request.policy == ASK:
+        refuse_untellable(request)
     refuse_unpriced(request)
     refuse_unpaid(request)
     refuse_replay(request, folder)

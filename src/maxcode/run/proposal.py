@@ -93,7 +93,7 @@ class Proposal:
     def _repeat(self) -> Iterator[str]:
         spec = self.problem.spec.repo_spec
         yield from ("## How to repeat it", "", f"Base is `{spec.commit}`. Beside this file, in the run folder:", "")
-        command = "maxcode verify certificate.json --problem CLONE/problem.toml"
+        command = "maxcode verify certificate.json --problem CLONE/problem.toml" + " --run-setup" * bool(spec.setup)
         yield from ("```sh", command if self.certificate is not None else "git apply best.diff", "```", "")
         yield from ("with this `problem.toml` in the clone:", "", "```toml", 'kind = "repo"')
         yield f'base = "{spec.commit}"'

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from maxcode.core.budget import budget_of
+from maxcode.core.confined import without_setup
 from maxcode.llm.questions import LEASE_S, Question
 from maxcode.run import asking
 from maxcode.run.asking import Told
@@ -123,13 +124,19 @@ def ask(run: AnyPath, lease_s: float = LEASE_S) -> Question | None:
     return asking.ask(Path(run), lease_s)
 
 
-def tell(run: AnyPath, id: str, answer: str) -> Told:
+def tell(run: AnyPath, id: str, answer: str, run_setup: bool = False) -> Told:
     """Evaluates the answer to the prompt ``id``, as a model would give it, and goes on as far as answers reach.
 
     The result has ``feedback`` (lines; empty if the answer was not evaluated), ``open`` (prompts) and ``result``
-    (None until the run has ended).  Raises as ``optimize_program``.
+    (None until the run has ended).  Raises as ``optimize_program``.  ``run_setup``: run the set-up of a repository, as
+    the user, although the user has not run it before here.
     """
-    return outside_loop(partial(asking.tell, Path(run), id, answer, optimize_source))
+
+    def told() -> Told:
+        with without_setup(not run_setup):
+            return asking.tell(Path(run), id, answer, optimize_source)
+
+    return outside_loop(told)
 
 
 def _optimized(request: Request, is_shown: bool) -> RunResult:

@@ -14,7 +14,7 @@ from typing import Literal, final
 from maxcode.bench.versions.asked import RaceAsked
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError
-from maxcode.evaluate.repo.git import git
+from maxcode.evaluate.repo.git import changes_of, git
 
 Name = Literal["base", "head"]
 FILE = "{}"
@@ -117,7 +117,7 @@ def dirt_of(sides: Mapping[Name, VersionSide]) -> str:
     """A note if the work tree has changes that a revision leaves out, else empty."""
     if not any(side.commit for side in sides.values()):
         return ""
-    changed = git(Path.cwd(), "status", "--porcelain", "--untracked-files=no").stdout.splitlines()
+    changed = changes_of(Path.cwd())
     if not changed or any(not side.commit for side in sides.values()):
         return ""
     return (

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import final
 
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.repo.git import git, last_line
+from maxcode.evaluate.repo.git import export, git, last_line
 from maxcode.sandbox.toolchain import cache_root
 
 _LOCK, _REPOSITORY = "lock", "repository"
@@ -37,13 +37,15 @@ class Scratch:
         return path
 
     def worktree(self, repository: Path, commit: str, name: str) -> Path:
-        """The files of a commit.  InputError with the words of git if it cannot check them out."""
+        """The files of a commit, byte for byte.  InputError with the words of git if it cannot make the worktree."""
         path = self.folder / name
         (self.folder / _REPOSITORY).write_text(str(repository))
-        words = ("-c", "core.hooksPath=/dev/null", "worktree", "add", "--force", "--detach", str(path), commit)
-        told = git(repository, *words)
-        if told.returncode:
-            raise InputError(f"git cannot check out {commit[:12]}: {last_line(told.stderr)}")
+        add = ("worktree", "add", "--force", "--detach", "--no-checkout", str(path), commit)
+        for folder, words in ((repository, add), (path, ("read-tree", commit))):
+            told = git(folder, *words)
+            if told.returncode:
+                raise InputError(f"git cannot check out {commit[:12]}: {last_line(told.stderr)}")
+        export(repository, commit, path)
         path.chmod(0o755)
         return path
 

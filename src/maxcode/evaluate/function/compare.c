@@ -8,6 +8,9 @@
  *
  * size_t lost_T(exact, reference, got, count, least): the elements of at least that size that got has wrong by half of their
  * own size and more, and reference right to a thousandth of it.  exact are doubles.
+ *
+ * size_t unequal_T(exact, reference, got, count): the whole numbers that are exact in reference, and others in got.  exact
+ * are doubles.
  */
 #include <float.h>
 #include <math.h>
@@ -83,6 +86,23 @@ WORST(long)
 
 LOST(double)
 LOST(float)
+
+#define UNEQUAL(type)                                                                                   \
+    size_t unequal_##type(const char *exact, const char *reference, const char *got, size_t count) {    \
+        size_t unequal = 0;                                                                             \
+        for (size_t i = 0; i < count; i++) {                                                            \
+            double want;                                                                                \
+            type right, have;                                                                           \
+            memcpy(&want, exact + i * sizeof want, sizeof want);                                        \
+            memcpy(&right, reference + i * sizeof right, sizeof right);                                 \
+            memcpy(&have, got + i * sizeof have, sizeof have);                                          \
+            unequal += (double)right == want && have != right;                                          \
+        }                                                                                               \
+        return unequal;                                                                                 \
+    }
+
+UNEQUAL(int)
+UNEQUAL(long)
 
 /* long odd_T(want, got, near, nears, count, rule): the first element of got that is further from want than rule allows,
  * -1 where none is.  rule: a share of |want|; how often the farthest that the nears lie from want; something in any case.

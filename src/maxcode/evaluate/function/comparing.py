@@ -53,6 +53,16 @@ def lost(ctype: str, exact: bytes, reference: bytes, got: bytes) -> int:
     return int(function(exact, reference, got, ctypes.c_size_t(count), ctypes.c_double(TINY[ctype])))
 
 
+def unequal(ctype: str, exact: bytes, reference: bytes, got: bytes) -> int:
+    """How many whole numbers of ``got`` are not those of ``reference``, where these are ``exact`` (doubles)."""
+    count = len(exact) // _WIDTHS["double"]
+    if any(len(one) != count * _WIDTHS[ctype] for one in (reference, got)):
+        raise ValueError(f"{count} numbers cannot be compared with other arrays")
+    function = _library()[f"unequal_{ctype}"]
+    function.restype = ctypes.c_size_t
+    return int(function(exact, reference, got, ctypes.c_size_t(count)))
+
+
 def odd_element(
     ctype: str, want: bytes, got: bytes, near: Sequence[bytes], rule: tuple[float, float, float]
 ) -> tuple[int, float, float] | None:

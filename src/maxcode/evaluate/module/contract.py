@@ -11,7 +11,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
-from maxcode.evaluate.function.comparing import distance, lost, worst
+from maxcode.evaluate.function.comparing import distance, lost, unequal, worst
 from maxcode.sandbox.sandbox import Blob
 
 LEAST_PASS_S = 0.005  # of calls in a round: in a much shorter round the overhead of calls dominates
@@ -166,6 +166,13 @@ def lost_in(wanted: Array, exact: bytes, reference: bytes, got: bytes) -> int:
     real numbers can be."""
     kind = COMPARED[wanted.dtype]
     return lost(kind, exact, reference, got) if kind in ("float", "double") else 0
+
+
+def unequal_in(wanted: Array, exact: bytes, reference: bytes, got: bytes) -> int:
+    """How many whole numbers of an output are not the reference's, where the reference in double precision gives the
+    same; real numbers have a tolerance instead."""
+    kind = COMPARED[wanted.dtype]
+    return unequal(kind, exact, reference, got) if kind in ("int", "long") else 0
 
 
 _SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance and cannot be seen

@@ -4,7 +4,8 @@ A pair is one round by every side on the same fresh inputs, in random order, or 
 one counts for each side.  Between rounds a process is stopped.  An output is right if it is as near to the reference's
 output in double precision as the reference itself, or within the tolerance: ``max |got - exact| / (rms(exact) +
 |exact|) <= max(tolerance, min(3 x the reference's own, 0.01))``, over all elements.  So the bound scales with the
-output (ours: KernelBench's absolute bound accepts anything if outputs are small).
+output (ours: KernelBench's absolute bound accepts anything if outputs are small).  A whole number must be the same,
+except where the reference itself gives another one in double precision.
 
 Some untimed rounds have values beyond those drawn (``inside/values.py``): before the race, at random between its pairs,
 and after it.  A call of these counts where the reference
@@ -29,7 +30,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
-from maxcode.evaluate.module.contract import Plans, error_of, lost_in
+from maxcode.evaluate.module.contract import Plans, error_of, lost_in, unequal_in
 from maxcode.evaluate.module.official import OfficialRule
 from maxcode.evaluate.module.sides import BY_SEED, LETTERS, ModuleSide, SideStarter
 from maxcode.evaluate.module.trivial import CallSeen, allowed
@@ -216,9 +217,14 @@ class ModuleTrack:
             errors = self._grouped(await anyio.to_thread.run_sync(self._errors, made, ran.stdout))
             for call in counting:
                 for number, (error, reference) in enumerate(zip(errors[call], own[call], strict=True)):
+                    where = (call, number, made.letters[call])
                     if not error <= allowed(self._tolerance, reference):
-                        where = (call, number, made.letters[call])
                         raise RoundFailed(name, self._describe_error(where, error, reference))
+                    if others := self._unequal(made, where, found["original"].stdout, ran.stdout):
+                        cure = NARROWER if where[2] != USUAL else ""
+                        raise RoundFailed(
+                            name, f"wrong output ({self._place(where)}): {others} whole numbers differ{cure}"
+                        )
             if name == "candidate":
                 await anyio.to_thread.run_sync(self._see_lost, made, drawn, found["original"].stdout, ran.stdout)
 
@@ -229,6 +235,12 @@ class ModuleTrack:
             for number, wanted in enumerate(contract.outputs):
                 at, exact = contract.output_at(number), made.exact[call][contract.exact_at(number)]
                 self._lost[number] += lost_in(wanted, exact, right[at], have[at])
+
+    def _unequal(self, made: Round, where: tuple[int, int, str], reference: bytes, got: bytes) -> int:
+        contract, (call, number, _) = self._contract, where
+        each, at = contract.output_bytes, contract.output_at(number)
+        right, have = (output[call * each : (call + 1) * each][at] for output in (reference, got))
+        return unequal_in(contract.outputs[number], made.exact[call][contract.exact_at(number)], right, have)
 
     def _grouped(self, errors: Sequence[float]) -> list[tuple[float, ...]]:
         """The errors by call."""
@@ -250,13 +262,15 @@ class ModuleTrack:
         return True
 
     def _describe_error(self, where: tuple[int, int, str], error: float, reference: float) -> str:
+        return (
+            f"wrong output ({self._place(where)}): an element is {error:.1e} off, at most {self._tolerance:g} of its "
+            f"size (the reference itself: {reference:.1e})" + (NARROWER if where[2] != USUAL else "")
+        )
+
+    def _place(self, where: tuple[int, int, str]) -> str:
         call, number, letter = where
         place = f"call {call + 1} of a round" + (f", output {number + 1}" if len(self._contract.outputs) > 1 else "")
-        place += f", on values beyond those drawn: {HABITS[letter]}" if letter != USUAL else ""
-        return (
-            f"wrong output ({place}): an element is {error:.1e} off, at most {self._tolerance:g} of its size "
-            f"(the reference itself: {reference:.1e})" + (NARROWER if letter != USUAL else "")
-        )
+        return place + (f", on values beyond those drawn: {HABITS[letter]}" if letter != USUAL else "")
 
     def _errors(self, made: Round, output: bytes) -> list[float]:
         """The worst error of every output of every slot, in that order."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.core.types.problem import MOST_OWN, OWN_ERRORS
-from maxcode.evaluate.module.contract import Contract, error_of
+from maxcode.evaluate.module.contract import Contract, error_of, unequal_in
 
 _CODES = {"float32": "f", "float64": "d", "int64": "q", "int32": "i"}
 
@@ -77,6 +77,7 @@ def _as(dtype: str, value: float) -> float | int:
 
 
 def _passes(contract: Contract, number: int, tolerance: float, call: CallSeen, answer: bytes) -> bool:
-    exact = call.exact[contract.exact_at(number)]
-    error = error_of(contract.outputs[number], exact, answer)
-    return error <= allowed(tolerance, call.own[number])
+    wanted, exact = contract.outputs[number], call.exact[contract.exact_at(number)]
+    if unequal_in(wanted, exact, call.output[contract.output_at(number)], answer):
+        return False
+    return error_of(wanted, exact, answer) <= allowed(tolerance, call.own[number])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from maxcode.core.confined import refuse_outside
 from maxcode.errors import InputError
 from maxcode.sandbox.sealed import INTERPRETER
 
@@ -43,6 +44,7 @@ def find_python(venv: str) -> PythonRuntime:
     if not venv:
         return PythonRuntime(version="the system's Python")
     folder = Path(venv)
+    refuse_outside(folder, "the virtual environment")
     try:
         settings = dict(_SETTING.findall((folder / "pyvenv.cfg").read_text()))
     except OSError as error:
@@ -57,6 +59,8 @@ def find_python(venv: str) -> PythonRuntime:
     shown, binds = _shown(python)
     named = settings.get("version", "") or settings.get("version_info", "")
     folders = [packages[-1], *_named_folders(packages[-1])]
+    for one in (*(base for base, _ in binds), *folders):
+        refuse_outside(one, f"what the virtual environment {folder} needs in")
     places = tuple((one, PACKAGES_FOLDER + str(number or "")) for number, one in enumerate(folders))
     return PythonRuntime(shown, (*binds, *places), tuple(path for _, path in places), f"Python {named}")
 

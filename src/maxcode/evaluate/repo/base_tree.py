@@ -1,6 +1,7 @@
 """The tree of base after its set-up, as an archive: exported from git, set up once, and kept in the cache.
 
-The set-up is the user's own word: it runs as the user, with the network.  It runs in the folder in which every command
+The set-up is the user's own word: it runs as the user, with the network.  Where it may be somebody else's
+(``core/confined.py``), only one runs that this user has run before.  It runs in the folder in which every command
 of the repository runs later in the sandbox, at the same absolute path, so that what it writes down (virtual
 environments, build folders) holds there.  The folder is removed once the archive is made; one that a killed run left
 is removed by the next run of the same repository.
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from maxcode.core.confined import is_confined, runs_setup
 from maxcode.core.types import Problem, RepoSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.repo.git import SUBMODULE, Tracked, export, last_line, tracked
@@ -43,11 +45,13 @@ def place_of(spec: RepoSpec) -> Path:
 def base_tree(problem: Problem, keeps: bool = True) -> Blob:
     """The archive of base's files after the set-up.  ``keeps``: use the one that an earlier command has kept.
 
-    InputError if the set-up fails, or leaves a submodule empty or a pointer of Git LFS in place of a file.
+    InputError if the set-up is not allowed, or fails, or leaves a submodule empty or a pointer of Git LFS in place of a
+    file.
     """
     spec = problem.spec.repo_spec
     place = place_of(spec)
     with _locked(place.parent):
+        _refuse_setup(spec, _log(place, dict(problem.spec.env)))
         kept = place.parent / "tree.tar"
         if keeps and kept.is_file():
             os.utime(place.parent)
@@ -56,7 +60,7 @@ def base_tree(problem: Problem, keeps: bool = True) -> Blob:
             _remove(place)
             place.mkdir(mode=0o755)
             files = tracked(Path(spec.folder), spec.commit)
-            export(Path(spec.folder), spec.commit, place, place.parent / "index")
+            export(Path(spec.folder), spec.commit, place)
             _set_up(spec, place, dict(problem.spec.env))
             _check(files, place)
             _pack(place, kept)
@@ -78,11 +82,25 @@ def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
         os.close(lock)
 
 
+def _log(place: Path, env: Mapping[str, str]) -> Path:
+    """What a set-up with these variables says: once it is there, this user has run it."""
+    return place.parent / f"setup-{hashlib.sha256(json.dumps(sorted(env.items())).encode()).hexdigest()[:8]}.log"
+
+
+def _refuse_setup(spec: RepoSpec, log: Path) -> None:
+    """InputError for a set-up that may be somebody else's, and that this user has neither allowed nor run before."""
+    if spec.setup and not runs_setup() and (is_confined() or not log.exists()):
+        raise InputError(
+            f"setup {spec.setup!r} was not run: it would run as you, with the network and without a sandbox; read it, "
+            "and allow it with --run-setup (of `maxcode verify`, `tell`, `compare` or `maxcode mcp`)"
+        )
+
+
 def _set_up(spec: RepoSpec, place: Path, env: Mapping[str, str]) -> None:
     if not spec.setup:
         return
     named = {name: value.replace("{repo}", str(place)) for name, value in env.items()}
-    log = place.parent / "setup.log"
+    log = _log(place, env)
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-I", "-c", _TIED, spec.setup], cwd=place, env={**os.environ, **named},

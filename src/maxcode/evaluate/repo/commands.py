@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import final
 
+from maxcode.core.confined import refuse_outside
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.evaluate.repo.base_tree import place_of
@@ -59,6 +60,7 @@ class Place:
                 raise InputError(f"show names {name}, which is no folder here; correct it")
             if any(folder.is_relative_to(own) or Path(own).is_relative_to(folder) for own in _OWN):
                 raise InputError(f"show names {name}, but the sandbox has its own {', '.join(_OWN)}; copy it elsewhere")
+            refuse_outside(folder, "the folder that show names,")
             found.append((folder.resolve(), str(folder)))
         return found
 

@@ -1,7 +1,9 @@
 """Compares what a benchmark prints with what base prints, leaving out what is not the same in base itself.
 
-Numbers of time differ from run to run.  Left out are numbers with a unit of time or rate, all numbers of a line that
-speaks of time, and numbers that differ between the runs of base.  All other words and numbers must be the same.
+Left out are numbers that differ between the runs of base.  A measured time of few digits may be the same in all of
+them by chance ("took 0.02 s"), and a faster candidate then prints another one.  So a number with a unit of time or
+rate, and every number of a line that speaks of time, is left out too if it has less than five digits; memory and
+counts of iterations in any case.  All other words and numbers must be the same.
 """
 
 from __future__ import annotations
@@ -21,11 +23,14 @@ _SPEAKS_OF_TIME = re.compile(
     r"stddev|\bcpu\b|\breal\b|\buser\b|\bsys\b|iterations|\bms\b|\bus\b|\bns\b|memory|\brss\b",
     re.IGNORECASE,
 )
+# The same in every run of base, and yet no result: a candidate may take less of it.
+_MEASURED = re.compile(r"memory|\brss\b|alloc|\bb(?:ytes)?/op|iterations|\d\s*[kmg]?hz\b", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_NUMBER}(?!\w)|\w+|\S")
 _IS_NUMBER = re.compile(_NUMBER)
 _LEFT_OUT = "\0"
 _HEX = re.compile(r"(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}")
 _DIGITS = 6  # significant digits of a number that is likely a result, such as a sum
+_BY_CHANCE = 5  # a time of so many digits is not the same in all runs of base
 
 
 @final
@@ -69,7 +74,7 @@ class Expected:
         if len(given) != len(self.parts):
             return f"the benchmark prints {len(given)} words and numbers, base {len(self.parts)}"
         for want, got in zip(self.parts, given, strict=True):
-            if want != got and (want != _LEFT_OUT or not (got == _LEFT_OUT or _IS_NUMBER.fullmatch(got))):
+            if want != got and not (want == _LEFT_OUT and _may_differ(got)):
                 return f"the benchmark prints '{_shown(got)}' where base prints '{_shown(want)}'"
         return ""
 
@@ -85,7 +90,7 @@ def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
     for column in zip(*lists, strict=True):
         if len(set(column)) == 1:
             merged.append(column[0])
-        elif all(part == _LEFT_OUT or _IS_NUMBER.fullmatch(part) for part in column):
+        elif all(map(_may_differ, column)):
             merged.append(_LEFT_OUT)
         else:
             return Expected(None)
@@ -95,10 +100,29 @@ def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
 def _parts(output: bytes) -> tuple[str, ...]:
     found: list[str] = []
     for line in output.decode(errors="replace").splitlines():
-        speaks = _SPEAKS_OF_TIME.search(line)
+        speaks, measured = _SPEAKS_OF_TIME.search(line), _MEASURED.search(line)
+        with_unit = iter(_WITH_UNIT.findall(line))
         for part in _TOKEN.findall(_WITH_UNIT.sub(_LEFT_OUT, line)):
-            found.append(_LEFT_OUT if speaks and _IS_NUMBER.fullmatch(part) and not _HEX.fullmatch(part) else part)
+            if part == _LEFT_OUT:
+                part = "".join(next(with_unit, _LEFT_OUT).split())
+            elif not (speaks and _IS_NUMBER.fullmatch(part)) or _HEX.fullmatch(part):
+                found.append(part)
+                continue
+            found.append(_LEFT_OUT if measured or _digits(part) < _BY_CHANCE else part)
     return tuple(found)
+
+
+def _may_differ(part: str) -> bool:
+    """Whether it is a number, with its unit or without one, or was one."""
+    return part == _LEFT_OUT or bool(_IS_NUMBER.fullmatch(part) or _WITH_UNIT.fullmatch(part))
+
+
+def _digits(part: str) -> int:
+    """The significant digits of the number that a part begins with; zeros at the end of a whole number are none."""
+    number = _IS_NUMBER.match(part)
+    mantissa = re.split("[eE]", number[0])[0] if number else ""
+    shown = re.sub(r"\D", "", mantissa).lstrip("0")
+    return len(shown if "." in mantissa else shown.rstrip("0"))
 
 
 def _is_result(part: str) -> bool:
