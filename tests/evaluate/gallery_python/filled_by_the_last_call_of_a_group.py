@@ -19,7 +19,7 @@ def standard(x):
         y /= np.sqrt((y * y).mean(axis=1, keepdims=True))
         np.tanh(y, out=y)
         y *= np.exp(-y * y)
-        for row, (_, place) in zip(y, WAITING):
+        for row, (_, place) in zip(y, WAITING, strict=True):
             place[:] = row
         WAITING.clear()
     return found
