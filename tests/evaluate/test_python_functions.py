@@ -137,6 +137,88 @@ def test_folders_that_an_environment_names_are_shown_too(tmp_path: Path) -> None
     assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited]
 
 
+SHARES = """
+def shares(values):
+    found = []
+    for value in values:
+        found.append(value / sum(values))
+    return found
+"""
+VALUES = """
+import random
+
+def inputs(seed, size):
+    draw = random.Random(seed)
+    return ([draw.uniform(1, 2) for _ in range(60)],)
+"""
+SMOOTH = """
+import numpy as np
+
+def smooth(x):
+    y = x
+    for _ in range(40):
+        y = y * 0.5 + x
+    return y
+"""
+ARRAYS = """
+import numpy as np
+
+def inputs(seed, size):
+    return (np.random.default_rng(seed).normal(size=100),)
+"""
+TOGETHER = """
+import json
+import sys
+import numpy as np
+
+with open("/src/meta.json") as file:
+    GROUP = json.load(file)["batch"]
+WAITING = []
+codec = sys.modules["__main__"].codec
+begin = codec.Encoder.begin
+
+def uncopied(encoder, *given):
+    encoder.copies = False
+    begin(encoder, *given)
+
+codec.Encoder.begin = uncopied
+
+def smooth(x):
+    found = np.zeros_like(x)
+    WAITING.append((x, found))
+    if len(WAITING) == GROUP:
+        rows = np.array([given for given, _ in WAITING])
+        y = rows
+        for _ in range(40):
+            y = y * 0.5 + rows
+        for row, (_, place) in zip(y, WAITING):
+            place[:] = row
+        WAITING.clear()
+    return found
+"""
+
+
+def doubt_about(evaluator: RoundsEvaluator[Staged, Program], problem: Problem, text: str) -> str:
+    """The doubt about a winner, which is right."""
+    better = problem.program.with_text(text)
+    assert anyio.run(evaluator.evaluate, problem, Action(better)).outcome is Outcome.CORRECT
+    found = anyio.run(evaluator.race_fresh, problem, better, PAIRS)
+    assert not found.failed, found.failed
+    return found.doubt
+
+
+def test_a_winner_that_works_on_a_group_of_calls_together_is_doubted(
+    evaluator: RoundsEvaluator[Staged, Program],
+) -> None:
+    problem = problem_of(SMOOTH, ARRAYS, venv=ENVIRONMENT)
+    assert "it may work on several calls together" in doubt_about(evaluator, problem, TOGETHER)
+
+
+def test_a_winner_that_works_on_each_call_alone_is_not_doubted(evaluator: RoundsEvaluator[Staged, Program]) -> None:
+    once = "def shares(values):\n    whole = sum(values)\n    return [value / whole for value in values]\n"
+    assert not doubt_about(evaluator, problem_of(SHARES, VALUES), once)
+
+
 # ------------------------------------------------------------------------------------------------------- recorded calls
 
 TEXTKIT = '''

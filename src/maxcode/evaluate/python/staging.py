@@ -202,6 +202,14 @@ class PythonStages:
 
     # ---------------------------------------------------------------------------------------------- rounds/stages.py
 
+    def one_by_one(self, staged: Staged) -> tuple[Staged, int] | None:
+        one = staged.layout
+        if one.batch == 1:
+            return None
+        capacity, results = (_whole_pages(-(-size // one.batch)) for size in (one.capacity, one.results))
+        alone = replace(one, capacity=capacity, batch=1, slots=one.calls, results=results)
+        return replace(staged, layout=alone), one.calls
+
     def original(self, staged: Staged) -> Program:
         return staged.problem.program
 
