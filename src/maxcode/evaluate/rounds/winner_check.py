@@ -67,8 +67,9 @@ class RoundsCheck(Generic[S, P]):
         staged = await self.stages.of(self.problem)
         same = staged.same_calls
         found = FreshRace(why=same or "every timed call had fresh inputs of the problem's own", needless=not same)
-        alone, side = self.stages.one_by_one(staged), await self.stages.built(staged, self.winner)
-        if alone is None or isinstance(side, Evaluation):
+        alone = self.stages.one_by_one(staged)
+        side = await self.stages.built(staged, self.winner) if alone is not None else None
+        if alone is None or side is None or isinstance(side, Evaluation):
             return found
         sides: dict[Side, P] = {"original": self.stages.original(staged), "candidate": side}
         try:
