@@ -17,7 +17,7 @@ from maxcode.evaluate.python.runtime import find_python
 from maxcode.evaluate.python.staging import PythonStages, Staged
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.problems import load
-from maxcode.problems.recording.capture import capture
+from maxcode.problems.recording.capture import calls_in, capture
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.python_help import ENVIRONMENT, problem_of
@@ -137,6 +137,88 @@ def test_folders_that_an_environment_names_are_shown_too(tmp_path: Path) -> None
     assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited]
 
 
+SHARES = """
+def shares(values):
+    found = []
+    for value in values:
+        found.append(value / sum(values))
+    return found
+"""
+VALUES = """
+import random
+
+def inputs(seed, size):
+    draw = random.Random(seed)
+    return ([draw.uniform(1, 2) for _ in range(60)],)
+"""
+SMOOTH = """
+import numpy as np
+
+def smooth(x):
+    y = x
+    for _ in range(40):
+        y = y * 0.5 + x
+    return y
+"""
+ARRAYS = """
+import numpy as np
+
+def inputs(seed, size):
+    return (np.random.default_rng(seed).normal(size=100),)
+"""
+TOGETHER = """
+import json
+import sys
+import numpy as np
+
+with open("/src/meta.json") as file:
+    GROUP = json.load(file)["batch"]
+WAITING = []
+codec = sys.modules["__main__"].codec
+begin = codec.Encoder.begin
+
+def uncopied(encoder, *given):
+    encoder.copies = False
+    begin(encoder, *given)
+
+codec.Encoder.begin = uncopied
+
+def smooth(x):
+    found = np.zeros_like(x)
+    WAITING.append((x, found))
+    if len(WAITING) == GROUP:
+        rows = np.array([given for given, _ in WAITING])
+        y = rows
+        for _ in range(40):
+            y = y * 0.5 + rows
+        for row, (_, place) in zip(y, WAITING):
+            place[:] = row
+        WAITING.clear()
+    return found
+"""
+
+
+def doubt_about(evaluator: RoundsEvaluator[Staged, Program], problem: Problem, text: str) -> str:
+    """The doubt about a winner, which is right."""
+    better = problem.program.with_text(text)
+    assert anyio.run(evaluator.evaluate, problem, Action(better)).outcome is Outcome.CORRECT
+    found = anyio.run(evaluator.race_fresh, problem, better, PAIRS)
+    assert not found.failed, found.failed
+    return found.doubt
+
+
+def test_a_winner_that_works_on_a_group_of_calls_together_is_doubted(
+    evaluator: RoundsEvaluator[Staged, Program],
+) -> None:
+    problem = problem_of(SMOOTH, ARRAYS, venv=ENVIRONMENT)
+    assert "it may work on several calls together" in doubt_about(evaluator, problem, TOGETHER)
+
+
+def test_a_winner_that_works_on_each_call_alone_is_not_doubted(evaluator: RoundsEvaluator[Staged, Program]) -> None:
+    once = "def shares(values):\n    whole = sum(values)\n    return [value / whole for value in values]\n"
+    assert not doubt_about(evaluator, problem_of(SHARES, VALUES), once)
+
+
 # ------------------------------------------------------------------------------------------------------- recorded calls
 
 TEXTKIT = '''
@@ -204,6 +286,48 @@ def test_calls_of_a_command_become_a_problem_whose_held_out_half_is_timed(
     assert fresh.is_missing
     told = anyio.run(evaluator.admit, problem).facts.calls
     assert "the same in every turn" in told and "fresh" not in told
+
+
+TELLER = """
+import json
+import os
+
+if os.path.exists("/src/calls.bin"):
+    with open("/src/calls.bin", "rb") as file:
+        told = [file.read(56).hex() for _ in range(8)]
+    print()
+    print(json.dumps({"call_s": 1.0, "handing_s": 0.0, "spots": [[one, 1.0 - n / 100] for n, one in enumerate(told)]}))
+    os.sys.stdout.flush()
+    os._exit(0)
+"""
+LOOKER = "import os\nif os.path.exists('/src/inputs.py'):\n    os._exit(0)\n"
+
+
+def test_a_profile_tells_words_of_the_program_alone(project: Path, evaluator: RoundsEvaluator[Staged, Program]) -> None:
+    command = f"/usr/bin/python3 {shlex.quote(str(project / 'tests.py'))}"
+    anyio.run(capture, command, "textkit:squeezed", project / "profiled")
+    problem = load(project / "profiled").problem
+    found = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(TELLER + problem.program.text)))
+    assert found.outcome is Outcome.CORRECT, found.feedback
+    assert [spot.function for spot in found.profile] == ["code outside the program"]
+
+
+def test_who_is_profiled_sees_arguments_of_calls_that_may_be_seen(project: Path, sandbox: Sandbox) -> None:
+    command = f"/usr/bin/python3 {shlex.quote(str(project / 'tests.py'))}"
+    anyio.run(capture, command, "textkit:squeezed", project / "shown")
+    problem = load(project / "shown").problem
+    calls = problem.spec.python_spec.calls
+    assert calls is not None
+    shown = list(calls_in(anyio.run(PythonStages(sandbox).admit, problem).shown[8:]))
+    recorded = list(calls_in(calls.content[8:]))
+    assert len(shown) == 41 and not any(result for _, result in shown)
+    assert [given for given, _ in shown] == [given for given, _ in recorded[::2]]
+
+
+def test_who_is_profiled_does_not_see_how_inputs_are_made(evaluator: RoundsEvaluator[Staged, Program]) -> None:
+    problem = problem_of(DIVISORS, NUMBERS)
+    found = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(LOOKER + FASTER)))
+    assert found.outcome is Outcome.CORRECT and found.profile
 
 
 def test_calls_that_depend_on_more_than_their_arguments_are_left_out(project: Path) -> None:

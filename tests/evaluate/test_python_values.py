@@ -73,6 +73,9 @@ class Colour(enum.Enum):
 
 SHARED = [1, 2]
 GRID = np.arange(600.0).reshape(20, 30)
+TURN = np.linalg.qr(np.random.default_rng(1).normal(size=(90, 90)))[0]
+WAVES = np.exp(-2j * np.pi * (np.outer(np.arange(512), np.arange(512)) % 512) / 512)
+WAVE = WAVES[8].imag.copy()  # one frequency: all others of its transform are what rounding leaves
 VALUES = [
     None, True, 0, -(1 << 63), 1 << 63, -(1 << 200), 1.5, math.inf,
     2 + 3j, "", "a\u00e9\ud800", b"\0x", bytearray(b"ab"),
@@ -167,7 +170,10 @@ DIFFERENT: list[tuple[Any, Any, str]] = [
     (np.ones((9, 9)), np.broadcast_to(1.0, (9, 9)), "array"), ([[1], [1]], [SHARED[:1]] * 2, "same object"),
     (Point(1.0, 2.0), (1.0, 2.0), "tuple in place of named tuple"), (Point(1.0, 2.0), Point(1.0, 3.0), "off"),
     (iter([1, 2]), [1, 2], "list in place of iterator"), ([0.0, 1.0], [0.1, 1.0], "off"), ({1: 2.0}, {1: 2.1}, "off"),
-    (decimal.Decimal("1.1"), decimal.Decimal("1.10"), "'1.10'"),
+    (decimal.Decimal("1.1"), decimal.Decimal("1.10"), "'1.10'"), ([1e18, 5.0, 7.0], [1e18, 0.0, 7.0], "off"),
+    (np.array([1e18, 5.0]), np.array([1e18, 5.1]), "off"),
+    (np.array([1e9, 5.0], "f4"), np.array([1e9, 6.0], "f4"), "off"),
+    ([math.inf, 1e18, 5.0], [math.inf, 1e18, 0.0], "off"), (np.array([1e18, 5j]), np.array([1e18, 6j]), "off"),
     ([[0.5] * 3] * 0 + [[0.5] * 3, [0.5]], [[0.5] * 2, [0.5]], "it"),
 ]  # fmt: skip
 
@@ -183,6 +189,7 @@ SAME: list[tuple[Any, Any]] = [
     (GRID, np.asfortranarray(GRID)), ({"p", "q", "r"}, {"r", "q", "p"}), ([SHARED, SHARED], [[1, 2], [1, 2]]),
     (GRID.astype(np.float32), GRID.astype(np.float32) * np.float32(1 + 1e-6)),
     ([math.inf, 1.0], [math.inf, 1.0 + 1e-12]),
+    (TURN @ TURN.T, np.eye(90)), (np.fft.fft(WAVE), WAVES @ WAVE),
     (iter([1, 2]), (one for one in (1, 2))), (GRID + 1j,
     (GRID + 1j) * (1 + 1e-12)), ([[1.0], [2.0, 3.0]], [[1.0], [2.0, 3.0]]),
 ]  # fmt: skip
@@ -203,6 +210,56 @@ def test_a_result_that_is_an_argument_must_be_one_for_the_original() -> None:
 def test_a_result_that_is_an_earlier_result_must_be_one_for_the_original() -> None:
     one = [1]
     assert "same object" in difference(written([1], [1]), written(one, one), 2)
+
+
+LISTS = [[n, n + 0.5] for n in range(20)]
+OTHERS = [[n, n + 0.5] for n in range(20)]
+INNER = frozenset({1})
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "is_same"),
+    [
+        ((LISTS, LISTS[3]), (OTHERS, OTHERS[4]), False),
+        ((LISTS, LISTS[3]), (OTHERS, OTHERS[3]), True),
+        ((LISTS, LISTS[3]), (OTHERS, list(OTHERS[3])), True),
+        ((LISTS[:3], LISTS[:3][1]), (OTHERS[:3], OTHERS[:3][2]), False),
+        ((LISTS[0], LISTS[0], LISTS[1], LISTS[1]), (OTHERS[0], list(OTHERS[0]), OTHERS[1], OTHERS[0]), False),
+        ((LISTS[0], LISTS[0], LISTS[1], LISTS[1]), (OTHERS[0], list(OTHERS[0]), OTHERS[1], OTHERS[1]), True),
+        ((INNER, {INNER, 7}), (INNER, {INNER, 7}), True),
+        ((INNER, {INNER, 7}), (INNER, {INNER, 8}), False),
+    ],
+)
+def test_what_stands_in_a_second_place_counts_and_not_its_number(want: Any, got: Any, is_same: bool) -> None:
+    assert (not difference(written(want), written(got))) is is_same
+
+
+def test_lists_that_hold_themselves_at_any_depth_are_compared_to_their_end() -> None:
+    def chain(last: int) -> list[Any]:
+        first: list[Any] = []
+        here = first
+        for n in range(60):
+            here.append([n])
+            here = here[-1]
+        here += [first, last]
+        return first
+
+    assert not difference(written(chain(1)), written(chain(1)))
+    assert "int 2" in difference(written(chain(1)), written(chain(2)))
+
+
+def test_a_class_comes_from_a_module_that_is_loaded_or_the_programs_own() -> None:
+    message = written(Colour.RED).replace(__name__.encode(), b"x" * len(__name__))
+    with pytest.raises(TypeError, match="neither loaded nor"):
+        decoder.Decoder(decoder.parts_of(memoryview(bytearray(message))), lambda _: False).node()
+
+
+def test_an_array_shows_no_memory_that_nobody_wrote() -> None:
+    message = written(np.zeros((0, 3))).replace(
+        np.uint64(0).tobytes() + np.uint64(3).tobytes(), np.uint64([9, 3]).tobytes()
+    )
+    with pytest.raises(TypeError, match="in 0 bytes"):
+        read(message)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,32 @@ LOST(float)
 UNEQUAL(int)
 UNEQUAL(long)
 
+/* double beside_T(exact, got, count, width, rule): the largest |got - exact| / (scale + |exact|), where scale is rule[0], but
+ * at most the larger of rule[1] and rule[2] times the element's own size: of `width` elements in a row, that is their norm.
+ * exact are doubles and got is of T; NaN or infinite where an element of got is.
+ */
+#define BESIDE(type)                                                                                               \
+    double beside_##type(const char *exact, const char *got, size_t count, size_t width, const double *rule) {     \
+        double worst = 0;                                                                                          \
+        for (size_t i = 0; i < count; i++) {                                                                       \
+            double want, first, last;                                                                              \
+            type have;                                                                                             \
+            memcpy(&want, exact + i * sizeof want, sizeof want);                                                   \
+            memcpy(&have, got + i * sizeof have, sizeof have);                                                     \
+            memcpy(&first, exact + i / width * width * sizeof first, sizeof first);                                \
+            memcpy(&last, exact + (i / width * width + width - 1) * sizeof last, sizeof last);                     \
+            const double own = width > 1 ? hypot(first, last) : fabs(want);                                        \
+            const double scale = fmin(rule[0], fmax(rule[1], rule[2] * own));                                      \
+            const double error = fabs((double)have - want) / (scale + fabs(want));                                 \
+            if (!(error <= worst)) worst = error;                                                                  \
+            if (worst != worst) return worst;                                                                      \
+        }                                                                                                          \
+        return worst;                                                                                              \
+    }
+
+BESIDE(double)
+BESIDE(float)
+
 /* long odd_T(want, got, near, nears, count, rule): the first element of got that is further from want than rule allows,
  * -1 where none is.  rule: a share of |want|; how often the farthest that the nears lie from want; something in any case.
  */

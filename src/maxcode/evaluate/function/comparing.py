@@ -42,6 +42,18 @@ def worst(ctype: str, exact: bytes, got: bytes, scale: float) -> float:
     return float(function(exact, got, count, scale))
 
 
+def beside(ctype: str, exact: bytes, got: bytes, width: int, rule: tuple[float, float, float]) -> float:
+    """As ``worst``, where the scale is ``rule[0]``, but at most the larger of ``rule[1]`` and ``rule[2]`` times the own
+    size of an element, or of ``width`` elements (1 or 2) in a row together."""
+    count = len(exact) // _WIDTHS["double"]
+    if len(got) != count * _WIDTHS[ctype] or count % width:
+        raise ValueError(f"{count} numbers cannot be compared with {len(got)} bytes of {ctype}")
+    function = _library()[f"beside_{ctype}"]
+    function.restype = ctypes.c_double
+    sizes = (ctypes.c_size_t(count), ctypes.c_size_t(width))
+    return float(function(ctypes.c_char_p(exact), ctypes.c_char_p(got), *sizes, (ctypes.c_double * 3)(*rule)))
+
+
 def lost(ctype: str, exact: bytes, reference: bytes, got: bytes) -> int:
     """How many elements ``got`` has wrong by half of their own size and more, and ``reference`` right; ``exact`` are
     doubles.  Zeros, and numbers that may be flushed to zero, are not counted."""

@@ -214,6 +214,9 @@ class ModuleStages:
 
     # ---------------------------------------------------------------------------------------------- rounds/stages.py
 
+    def one_by_one(self, staged: Staged) -> None:
+        """Nothing: every call of a module is over before the next one comes."""
+
     def original(self, staged: Staged) -> ModuleSide:
         return staged.reference
 

@@ -1,9 +1,11 @@
 """Compares what two sides gave, as a caller would see it.
 
 Types are the same, down to the class, the dtype and the shape; whole numbers, texts and bytes are equal; real numbers
-are within the tolerance: ``|got - want| <= tolerance * (|want| + rms)``, where ``rms`` is the root mean square of their
-array or list, and 0 for one alone.  NaN is NaN, infinity itself.  The keys of a dict come in the same order.  What is
-one object for the caller of the candidate must be one for that of the original.
+are within the tolerance: ``|got - want| <= tolerance * (|want| + scale)``.  For one alone ``scale`` is 0; in an array
+or list it is the root mean square of all, because sums that cancel may come out as they like, but at most 1 or 1000
+times ``|want|``, whichever is more, because one number that is far from the others must not hide them.  NaN is NaN,
+infinity itself.  The keys of a dict come in the same order.  What is one object for the caller of the candidate must be
+one for that of the original, and of the same value.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ import math
 import struct
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
-from maxcode.evaluate.function.comparing import distance, worst
+from maxcode.evaluate.function.comparing import beside, distance
 from maxcode.evaluate.python.nodes import Items, Node, Reader, Unreadable, expanded
 
 TOLERANCES = {"d": 1e-9, "f": 1e-5, "e": 1e-2}  # of the formats of struct, where the problem gives none
@@ -28,7 +30,7 @@ _WORDS = {
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
 }  # fmt: skip
 _SHOWN = 60
-MOST_DEPTH = 50  # of objects that are named again
+LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
 
 
@@ -39,11 +41,15 @@ class Differs(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Compares the values of two readers, whose named objects it looks up there.  ``tolerance``: of real numbers."""
+    """Compares the values of two readers, whose named objects it looks up there.
+
+    ``tolerance``: of real numbers; ``compared``: pairs of objects, so that those that hold themselves come to an end.
+    """
 
     wanted: Reader
     given: Reader
     tolerance: float | None = None
+    compared: set[tuple[int, int]] = field(default_factory=set)
 
     def difference(self, want: Node, got: Node, where: str) -> str:
         """How ``got`` differs from ``want``, in words; empty if it does not.  ``where``: what they are."""
@@ -56,7 +62,8 @@ class Comparison:
         return ""
 
     def _node(self, want: Node, got: Node, where: str, depth: int) -> None:
-        if want is got or (depth == 0 and want == got):
+        are_alone = not (self.wanted.names_objects or self.given.names_objects)
+        if want is got or (depth == 0 and are_alone and want == got):
             return
         want, is_shared = (want[1], True) if want[0] == "M" else (want, False)
         if got[0] == "M":
@@ -66,12 +73,11 @@ class Comparison:
         if got[0] == "R" and want[0] != "R":
             raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
         if want[0] == "R":
-            if got[0] == "R" and got[1] == want[1]:
+            if got[0] == "R" and (want[1], got[1]) in self.compared:
                 return
-            one, other = _named(self.wanted, want), _named(self.given, got)
-            if depth > MOST_DEPTH or one is None or other is None:
-                return  # it holds itself
-            want, got = one, other
+            if got[0] == "R":
+                self.compared.add((want[1], got[1]))
+            want, got = _named(self.wanted, want), _named(self.given, got)
         if want[0] != got[0]:
             raise Differs(f"{where} is {_told(got)} in place of {_told(want)}")
         _RULES.get(want[0], Comparison._same)(self, want, got, where, depth + 1)
@@ -120,7 +126,8 @@ class Comparison:
             self._node(one, other, where, depth)
 
     def _unordered(self, want: Node, got: Node, where: str, depth: int) -> None:
-        one, other = (sorted(map(repr, expanded(items))) for items in (want[1], got[1]))
+        sides = ((self.wanted, want), (self.given, got))
+        one, other = (sorted(repr(_whole(reader, item)) for item in expanded(node[1])) for reader, node in sides)
         if one != other:
             raise Differs(f"{where} is a {_WORDS[want[0]]} of other items")
 
@@ -133,30 +140,35 @@ class Comparison:
         if got[1] & ~want[1] & OVERLAPPING:
             raise Differs(f"{where} is an array whose elements are the same memory (broadcast), the original's is not")
         one, other = (_in_order(node) for node in (want, got))
-        self._numbers(_CODES.get(want[2].lstrip("<=|")), one, other, where)
+        dtype = want[2].lstrip("<=|")
+        self._numbers(_CODES.get(dtype), one, other, where, 2 if dtype.startswith("c") else 1)
 
-    def _numbers(self, code: str | None, want: bytes, got: bytes, where: str) -> None:
+    def _numbers(self, code: str | None, want: bytes, got: bytes, where: str, width: int = 1) -> None:
         if want == got:
             return
         if len(want) != len(got):
             raise Differs(f"{where} has {len(got)} bytes in place of {len(want)}")
         if code is None:
             raise Differs(f"{where} has other elements")
-        error = self._worst(code, want, got)
+        error = self._worst(code, want, got, width)
         if error > self._bound(code):
             raise Differs(f"{where} has an element {error:.1e} off, at most {self._bound(code):g} of its size")
 
-    def _worst(self, code: str, want: bytes, got: bytes) -> float:
+    def _worst(self, code: str, want: bytes, got: bytes, width: int) -> float:
+        """The largest error of an element over what its bound grows with; ``width`` elements are one number."""
         exact = want if code == "d" else _doubled(code, want)
         have = got if code in "df" else _doubled(code, got)
         scale = distance("double", exact, None) / math.sqrt(len(exact) // 8)
-        error = worst("float" if code == "f" else "double", exact, have, scale or 1e-300)
+        rule = (scale or 1e-300, LEAST_SCALE, OWN_SCALE)
+        error = beside("float" if code == "f" else "double", exact, have, width, rule)
         if math.isfinite(error) and math.isfinite(scale):
             return error
-        pairs = list(zip(array("d", exact), array("d", _doubled(code, got)), strict=True))
-        known = [abs(one) for one, _ in pairs if math.isfinite(one)]
+        values = array("d", exact)
+        known = [one for one in values if math.isfinite(one)]
         scale = math.sqrt(sum(one * one for one in known) / len(known)) if known else 0.0
-        return 0.0 if all(self._near(one, other, scale, code) for one, other in pairs) else math.inf
+        own = [math.hypot(*values[at - at % width : at - at % width + width]) for at in range(len(values))]
+        pairs = zip(values, array("d", _doubled(code, got)), own, strict=True)
+        return 0.0 if all(self._near(a, b, _scale(scale, size), code) for a, b, size in pairs) else math.inf
 
     def _scalar(self, want: Node, got: Node, where: str, depth: int) -> None:
         code = _CODES.get(want[1].lstrip("<=|"))
@@ -192,8 +204,22 @@ def _first(want: Items, got: Items, where: str) -> str:
     return f"{where}[{at}] is {_told(other)} in place of {_told(one)}"
 
 
-def _named(reader: Reader, node: Node) -> Node | None:
-    return reader.objects[node[1]] if node[0] == "R" else node
+def _scale(scale: float, own: float) -> float:
+    """The scale of an element of this size among others."""
+    return min(scale, max(LEAST_SCALE, OWN_SCALE * own))
+
+
+def _named(reader: Reader, node: Node) -> Node:
+    return reader.named(node[1]) if node[0] == "R" else node
+
+
+def _whole(reader: Reader, part: Any) -> Any:
+    """A node, or a part of one, in which every object that is named again stands itself."""
+    if not reader.names_objects or part.__class__ not in (tuple, list):
+        return part
+    if part.__class__ is tuple and len(part) == 2 and part[0] == "R":
+        part = reader.named(part[1])
+    return part.__class__(_whole(reader, one) for one in part)
 
 
 def _in_order(node: Node) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import struct
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -15,6 +16,7 @@ Node = tuple[Any, ...]
 Items = tuple[Any, ...]
 ALIGNED = 64
 _PART = struct.Struct("<Q")
+_ROW: Node = ("?",)  # in place of a row, which stands in the layout of its list
 
 
 class Unreadable(Exception):
@@ -23,10 +25,17 @@ class Unreadable(Exception):
 
 @final
 class Reader:
-    """Reads nodes one after the other; ``objects``: those that may be named again, in order, over several messages."""
+    """Reads nodes one after the other; ``named`` gives those that may be named again, over several messages.
+
+    ``names_objects``: whether any was.
+    """
 
     def __init__(self) -> None:
-        self.objects: list[Node | None] = []
+        self.names_objects = False
+        self._letters: set[str] = set()
+        self._objects: list[Node | None] = []
+        self._rows: list[tuple[int, list[Items]]] = []  # numbers of the first of some lists, and their layout
+        self._expanded: dict[int, list[Node]] = {}
         self._parts: Sequence[memoryview] = ()
         self._at = 0
 
@@ -42,6 +51,25 @@ class Reader:
         except (IndexError, KeyError, struct.error, UnicodeDecodeError, ValueError, RecursionError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 
+    def letters_of_next(self) -> set[str]:
+        """Read the next node, and give the letters of all that it holds."""
+        self._letters = set()
+        self.node()
+        return self._letters
+
+    def named(self, number: int) -> Node:
+        """The object of this number.  Unreadable where there is none."""
+        found = self._objects[number] if number < len(self._objects) else None
+        if found is None:
+            raise Unreadable(f"no object has the number {number}")
+        return self._row(number) if found is _ROW else found
+
+    def _row(self, number: int) -> Node:
+        first, rows = self._rows[bisect_right(self._rows, number, key=lambda one: one[0]) - 1]
+        if first not in self._expanded:
+            self._expanded[first] = expanded(rows[0])
+        return self._expanded[first][number - first]
+
     def number(self) -> int:
         if self._at + 8 > len(self._parts[0]):
             raise Unreadable("it ends early")
@@ -51,16 +79,18 @@ class Reader:
     def _node(self) -> Node:
         letter = chr(self._parts[0][self._at])
         self._at += 1
+        self._letters.add(letter)
         if letter in _PLAIN:
             return (letter, *_PLAIN[letter](self))
         if letter == "M":
             return ("M", self._node())
         if letter == "R":
+            self.names_objects = True
             return ("R", self.number())
-        place = len(self.objects)
-        self.objects.append(None)
+        place = len(self._objects)
+        self._objects.append(None)
         found = (letter, *_HELD[letter](self))
-        self.objects[place] = found
+        self._objects[place] = found
         return found
 
     def take(self, size: int) -> bytes:
@@ -85,21 +115,29 @@ class Reader:
             return ("x", count, [self._node() for _ in range(count)])
         return (layout, count, *_LAYOUTS[layout](self, count))
 
-    def reserve(self, kind: str, count: int) -> None:
+    def reserve(self, kind: str, count: int) -> list[Items]:
+        """Numbers for so many rows; their items go into the list that it gives."""
+        rows: list[Items] = []
         if kind == "l":
             if count > len(self._parts[0]) + sum(map(len, self._parts)):
                 raise Unreadable("more rows than bytes")
-            self.objects.extend([("?",)] * count)
+            self._rows.append((len(self._objects), rows))
+            self._objects.extend([_ROW] * count)
+        return rows
 
     def rows(self, count: int) -> Items:
         kind, width = self.take(1).decode(), self.number()
-        self.reserve(kind, count)
-        return kind, [self.items() for _ in range(width)]
+        rows = self.reserve(kind, count)
+        found = kind, [self.items() for _ in range(width)]
+        rows.append(("r", count, *found))
+        return found
 
     def ragged(self, count: int) -> Items:
         kind, lengths = self.take(1).decode(), self.raw()
-        self.reserve(kind, count)
-        return kind, lengths, self.items()
+        rows = self.reserve(kind, count)
+        found = kind, lengths, self.items()
+        rows.append(("v", count, *found))
+        return found
 
     def array(self) -> Node:
         flags, dtype = self.take(1)[0], self.text()

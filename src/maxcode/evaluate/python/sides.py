@@ -2,7 +2,7 @@
 
 Original, candidate, the maker of inputs and the user's checker live in different sandboxes.  A candidate's process sees
 its own files and what the problem puts beside them.  It never sees the original, its results, the maker's or the
-checker's text, or a seed.
+checker's text, or a seed; where it is profiled it sees arguments of some calls that are not timed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from maxcode.evaluate.rounds.round import SIDE
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox, Session
 
 _HERE = Path(__file__).parent / "inside"
-INSIDE = {name: (_HERE / name).read_text() for name in ("driver.py", "codec.py", "decoder.py")} | {"side.py": SIDE}
+_FILES = ("driver.py", "codec.py", "decoder.py", "profiling.py")
+INSIDE = {name: (_HERE / name).read_text() for name in _FILES} | {"side.py": SIDE}
 LEAST_MEMORY_MB = 2048
 START_S = 60.0
 OUT = "/tmp/out"
@@ -30,7 +31,7 @@ OUTPUT_MB = 2048
 MOST_RESULT_BYTES = 1 << 29  # of a part of a round
 READ_ONLY, WRITTEN, READ_AND_WRITTEN, GATHERED, AFTERWARDS = 0, 1, 2, 4, 5  # kinds of shim_calls.h
 
-Role = Literal["calls", "describe", "make", "check", "profile", "replay"]
+Role = Literal["calls", "idle", "describe", "make", "check", "profile", "replay"]
 
 
 @final
@@ -56,12 +57,14 @@ class Layout:
 
     def plan(self, role: Role) -> Blob:
         """The plan of a role's rounds (``shim_calls.h``)."""
+        called = (
+            (self.capacity, READ_AND_WRITTEN),
+            (MOST_RESULT_BYTES, GATHERED),
+            (MOST_RESULT_BYTES, AFTERWARDS),
+        )
         arrays = {
-            "calls": (
-                (self.capacity, READ_AND_WRITTEN),
-                (MOST_RESULT_BYTES, GATHERED),
-                (MOST_RESULT_BYTES, AFTERWARDS),
-            ),
+            "calls": called,
+            "idle": called,
             "make": ((8 * self.batch, READ_ONLY), (self.capacity, WRITTEN)),
             "check": ((self.capacity, READ_ONLY), (self.results, READ_ONLY), (self.batch, WRITTEN)),
         }[role]
@@ -89,7 +92,7 @@ class SideStarter:
             wall_s=3 * limits.run_s + START_S,
             memory_mb=max(limits.memory_mb, LEAST_MEMORY_MB),
             output_mb=OUTPUT_MB,
-            collect=(OUT,) if role == "replay" else (),
+            collect=(OUT,) if role in ("describe", "replay") else (),
             processes=limits.processes + 64,
             called=plan is not None,
             stepped=plan is not None,
@@ -103,15 +106,17 @@ class SideStarter:
         return (whole, 3 * whole + 2) if is_candidate else (whole + START_S, 3 * whole + START_S)
 
     def sources(
-        self, role: Role, program: Program, layout: Layout, seeds: Sequence[int] = ()
+        self, role: Role, program: Program, layout: Layout, seeds: Sequence[int] = (), shown: bytes = b""
     ) -> dict[str, str | bytes]:
-        """The files of a process in /src, by path."""
+        """The files of a process in /src, by path.  ``shown``: the calls that one to be profiled may see."""
         spec = self.problem.spec.python_spec
         module, _, name = spec.function.rpartition(":")
         files = {**dict(spec.beside), **program.files}
         found: dict[str, str | bytes] = {f"program/{path}": text for path, text in files.items()}
-        if role in ("make", "describe", "profile", "replay"):
+        if role in ("make", "describe", "replay"):
             found |= {"inputs.py": spec.inputs} if spec.calls is None else {"calls.bin": spec.calls.content}
+        if role == "profile":
+            found["calls.bin"] = shown
         if role == "check":
             found["check.py"] = spec.check
         meta = {
@@ -127,13 +132,13 @@ class SideStarter:
             "capacity": layout.capacity,
             "results": layout.results,
             "seeds": list(seeds),
-            "recorded": spec.calls is not None,
+            "recorded": role == "profile" or spec.calls is not None,
         }
         return {**found, **INSIDE, "meta.json": json.dumps(meta)}
 
-    async def once(self, role: Role, program: Program, seeds: Sequence[int] = ()) -> Ran:
+    async def once(self, role: Role, program: Program, seeds: Sequence[int] = (), shown: bytes = b"") -> Ran:
         """One run of a role, in its own sandbox."""
-        sources = self.sources(role, program, Layout(0), seeds)
+        sources = self.sources(role, program, Layout(0), seeds, shown)
         async with self._session([], sources) as session:
             return await session.run(self.job(role))
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import final
 
 import anyio
-import msgspec
 
 from maxcode.core.phases import START, VERIFICATION, activity
 from maxcode.core.types import (
     Action,
     Evaluation,
     Facts,
-    Hotspot,
     Interval,
     Machine,
     Outcome,
@@ -33,8 +30,10 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
 from maxcode.evaluate.ladder.reject import not_permitted, reject
+from maxcode.evaluate.python.handing import Handing
 from maxcode.evaluate.python.runtime import find_python
-from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
+from maxcode.evaluate.python.sides import OUT, Layout, SideStarter, draw_seeds
+from maxcode.evaluate.python.spots import Profile, notes_of, profile_of, spots
 from maxcode.evaluate.python.track import PythonTrack, RecordedPairs, Seen, open_track
 from maxcode.evaluate.rounds.round import (
     CALL,
@@ -55,30 +54,19 @@ LEAST_ROUND_S, LEAST_SLOTS, MOST_SLOTS = 0.010, 2, 16
 MOST_ROUND_BYTES = 256 << 20
 ROOM = 2.0  # times the largest message seen is the room for arguments
 DESCRIBED = 8  # inputs that are looked at first
-SHORT_CALL_S = 20e-6
-HANDING = 0.25  # of what is timed; from here on it is told
-MOSTLY_HANDING = 0.5
-_SPOTS = 8
-_PLACE = re.compile(r"/src/program/(.+):(\d+):(.+)")
-
-
-class _Profile(msgspec.Struct):
-    """What the driver's role ``profile`` says: seconds of the calls, of handing over, and by function."""
-
-    call_s: float
-    handing_s: float
-    spots: list[tuple[str, float]]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """An admitted Python function.  ``degenerate``: why a candidate could pass without doing the work."""
+    """An admitted Python function.  ``degenerate``: why a candidate could pass without doing the work; ``shown``: the
+    arguments of calls on which candidates are profiled."""
 
     stage: SideStarter
     layout: Layout
     admitted: Admitted
     degenerate: tuple[str, ...]
+    shown: bytes
 
     @property
     def problem(self) -> Problem:
@@ -128,34 +116,37 @@ class PythonStages:
         runtime = find_python(problem.spec.python_spec.venv)
         threads = 1 if problem.goal == "cpu" else len(os.sched_getaffinity(0))
         stage = SideStarter(self._sandbox, runtime, problem, threads)
-        layout = Layout(await self._capacity(stage))
+        layout, shown = await self._described(stage)
         if problem.spec.python_spec.calls is not None:
             layout = _of_recorded(layout, problem.spec.python_spec.recorded)
             seconds, seen, layout = await self._seconds_of_recorded(stage, layout)
         else:
             seconds, seen, layout = await self._seconds(stage, layout)
             layout = _laid_out(layout, seconds)
-        profile = await self._profile(stage, problem.program)
-        reasons, notes = _degenerate(seen), _notes(seconds, profile)
+        profile = await _profiled(stage, problem.program, shown)
+        reasons, notes = _degenerate(seen), notes_of(seconds, profile)
         given = Input(CALL, Blob.of(b""), None, "generated", seconds)
         warnings = (*(f"degenerate: {why}" for why in reasons), *notes)
-        baseline = Evaluation(Outcome.CORRECT, profile=_spots(profile), measures={CALL: seconds}, warnings=warnings)
+        hottest = spots(profile, _texts(stage, problem.program))
+        baseline = Evaluation(Outcome.CORRECT, profile=hottest, measures={CALL: seconds}, warnings=warnings)
         admitted = Admitted(problem, (given,), (given,), Built(None), baseline, notes=warnings)
         facts = Facts(timed=(TimedInput(seconds),), calls=_called(problem, layout), threads=threads)
-        return Staged(stage, layout, replace(admitted, facts=facts), reasons)
+        return Staged(stage, layout, replace(admitted, facts=facts), reasons, shown)
 
-    async def _capacity(self, stage: SideStarter) -> int:
-        """Room for the arguments of a part, of whole pages."""
-        ran = await stage.once("describe", stage.problem.program, draw_seeds(DESCRIBED))
+    async def _described(self, stage: SideStarter) -> tuple[Layout, bytes]:
+        """Room for the arguments of a part, of whole pages, and the arguments of the calls to profile."""
+        is_recorded = stage.problem.spec.python_spec.calls is not None
+        seeds = halves(stage)[0] if is_recorded else draw_seeds(DESCRIBED)
+        ran = await stage.once("describe", stage.problem.program, seeds)
         if not ran.ok:
             raise InputError(f"inputs.py does not run: {last_words(ran)}")
         said = json.loads(ran.stdout.rstrip().rpartition(b"\n")[2])
-        if said["different"] < 2 and stage.problem.spec.python_spec.calls is None:
+        if said["different"] < 2 and not is_recorded:
             raise InputError(
                 "the inputs of all seeds are the same: a function could keep the result of an earlier call; make the "
                 "arguments that `inputs(seed, size)` returns depend on its seed"
             )
-        return _whole_pages(int(ROOM * max(said["sizes"])))
+        return Layout(_whole_pages(int(ROOM * max(said["sizes"])))), ran.files[OUT]
 
     async def _seconds(self, stage: SideStarter, layout: Layout) -> tuple[float, Seen, Layout]:
         """Seconds of a warm call of the original; it runs against itself, which shows whether it is always the same."""
@@ -184,36 +175,40 @@ class PythonStages:
             raise InputError(_unsteady(stage.problem, failed)) from failed
         return min(pair.total("original") for pair, _ in found) / layout.calls, found[0][1].seen, layout
 
-    async def _profile(self, stage: SideStarter, program: Program) -> _Profile | None:
-        recorded = stage.problem.spec.python_spec.calls is not None
-        ran = await stage.once("profile", program, halves(stage)[0] if recorded else draw_seeds(DESCRIBED))
-        try:
-            return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=_Profile)
-        except msgspec.MsgspecError:
-            return None
-
     async def run(
         self, staged: Staged, sides: Mapping[Side, Program], end: End, verify: int, beyond: bool = False
     ) -> Sitting:
+        handing = Handing()
         if staged.problem.spec.python_spec.calls is not None:
-            pairs = _recorded(staged.stage, staged.layout, sides)
+            pairs = _recorded(staged.stage, staged.layout, sides, handing)
             async with build_lane():
                 with activity(VERIFICATION):
                     for _ in range(max(1, verify // VERIFY_ROUNDS)):
                         _, track = await pairs.once()
             start_s = track.start_s("original"), track.start_s("candidate")
-            return Sitting(await run_until(end, pairs), late(start_s, "its import and first calls"), start_s)
+            held = await run_until(end, pairs)
+            handing.check()
+            return Sitting(held, late(start_s, "its import and first calls"), start_s)
         async with AsyncExitStack() as stack:
             async with build_lane():
                 with activity(START):
-                    track = await stack.enter_async_context(open_track(staged.stage, staged.layout, sides))
+                    track = await stack.enter_async_context(open_track(staged.stage, staged.layout, sides, handing))
                 with activity(VERIFICATION):
                     await _verified(track, verify)
                 start_s = track.start_s("original"), track.start_s("candidate")
             held = await run_until(end, track)
+        handing.check()
         return Sitting(held, late(start_s, "its import and first calls"), start_s)
 
     # ---------------------------------------------------------------------------------------------- rounds/stages.py
+
+    def one_by_one(self, staged: Staged) -> tuple[Staged, int] | None:
+        one = staged.layout
+        if one.batch == 1:
+            return None
+        capacity, results = (_whole_pages(-(-size // one.batch)) for size in (one.capacity, one.results))
+        alone = replace(one, capacity=capacity, batch=1, slots=one.calls, results=results)
+        return replace(staged, layout=alone), one.calls
 
     def original(self, staged: Staged) -> Program:
         return staged.problem.program
@@ -233,7 +228,8 @@ class PythonStages:
 
     async def examined(self, staged: Staged, side: Program, found: Evaluation) -> Evaluation:
         async with build_lane():
-            return replace(found, profile=_spots(await self._profile(staged.stage, side)))
+            profile = await _profiled(staged.stage, side, staged.shown)
+        return replace(found, profile=spots(profile, _texts(staged.stage, side)))
 
     async def over_rival(self, staged: Staged, side: Program) -> tuple[Interval | None, tuple[str, ...]]:
         """Nothing: a Python function has no other rival."""
@@ -246,6 +242,15 @@ class PythonStages:
     @property
     def made(self) -> str:
         return "every call of every round: fresh ones by inputs.py, from secret seeds; or recorded calls, held out"
+
+
+async def _profiled(stage: SideStarter, program: Program, shown: bytes) -> Profile | None:
+    ran = await stage.once("profile", program, shown=shown)
+    return profile_of(ran.stdout.rstrip().rpartition(b"\n")[2])
+
+
+def _texts(stage: SideStarter, program: Program) -> Mapping[str, str]:
+    return {**dict(stage.problem.spec.python_spec.beside), **program.files}
 
 
 async def _verified(track: PythonTrack, rounds: int) -> None:
@@ -286,9 +291,11 @@ def _of_recorded(layout: Layout, count: int) -> Layout:
     return replace(layout, capacity=_whole_pages(layout.capacity * batch), batch=batch, slots=timed // batch)
 
 
-def _recorded(stage: SideStarter, layout: Layout, sides: Mapping[Side, Program]) -> RecordedPairs:
+def _recorded(
+    stage: SideStarter, layout: Layout, sides: Mapping[Side, Program], handing: Handing | None = None
+) -> RecordedPairs:
     seen, held = halves(stage)
-    return RecordedPairs(stage, layout, sides, seen[: layout.calls], held[: layout.calls])
+    return RecordedPairs(stage, layout, sides, seen[: layout.calls], held[: layout.calls], handing)
 
 
 def _whole_pages(size: int) -> int:
@@ -299,38 +306,6 @@ def _degenerate(seen: Seen) -> tuple[str, ...]:
     if len(seen.results) < 2 and seen.calls > 1:
         return ("every input gives the same result; a program could pass without doing the work",)
     return ()
-
-
-def _notes(seconds: float, profile: _Profile | None) -> tuple[str, ...]:
-    found = []
-    if seconds < SHORT_CALL_S:
-        found.append(
-            f"a call takes {seconds * 1e6:.1f} us, so that being called is a part of what is timed: larger inputs say "
-            "more"
-        )
-    whole = profile.call_s + profile.handing_s if profile is not None else 0.0
-    if profile is not None and whole and (share := profile.handing_s / whole) >= HANDING:
-        found.append(
-            f"handing over arguments and results is {share:.0%} of what is timed, for both sides: the speed-up is "
-            "smaller than that of the function alone"
-        )
-    return tuple(found)
-
-
-def _spots(profile: _Profile | None) -> tuple[Hotspot, ...]:
-    """The functions of the program by their own time."""
-    if profile is None:
-        return ()
-    whole = sum(seconds for _, seconds in profile.spots) or 1.0
-    ranked = sorted(profile.spots, key=lambda one: -one[1])[:_SPOTS]
-    return tuple(_spot(name, seconds / whole) for name, seconds in ranked if seconds > 0)
-
-
-def _spot(name: str, share: float) -> Hotspot:
-    match = _PLACE.fullmatch(name)
-    if match is None:
-        return Hotspot(name[:120], 0, share)
-    return Hotspot(match[3][:120], int(match[2]), share)
 
 
 def _called(problem: Problem, layout: Layout) -> str:

@@ -4,6 +4,7 @@ A pair is one round by every side on the same fresh arguments, in random order, 
 faster one counts for each side.  A round has some parts, each with its own arguments, which a side sees when its part
 begins; between parts and rounds a process is stopped.  What is timed is from the word to the results: reading the
 arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read.
+A process whose calls do nothing gets the same arguments in a race (``handing.py``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import final
 
@@ -21,6 +22,7 @@ from maxcode.core.types import Clock, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.python.comparing import Comparison, is_raised, told
+from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, one_piece, parts_of
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
 from maxcode.evaluate.rounds.round import RoundFailed, answered, fastest, last_words, pair_of, start_seconds, started
@@ -71,6 +73,7 @@ class PythonTrack:
         self.begun_s: Mapping[Side, float] = {}
         self.clock: Clock = stage.problem.goal
         self.seen = Seen(set())
+        self.idle: Idle | None = None
 
     async def pair(self) -> Pair:
         """One round by every side, or two if they are short; the faster one counts for each side."""
@@ -86,6 +89,9 @@ class PythonTrack:
         self._order.shuffle(names)
         with Blob.of(inputs) as blob:
             found = {name: answered(name, await self._called(name, blob)) for name in names}
+            if self.idle is not None:
+                limits = self._stage.round_limits(False, self._layout.slots)
+                await self.idle.round(blob, limits, found, counts=bool(self._round_s))
         self._check_afterwards(found)
         await self._check(inputs, found)
         pair = pair_of(found, self.clock)
@@ -128,7 +134,10 @@ class PythonTrack:
         original = self._parts("original", found["original"])
         if self._checker is not None:
             for name, ran in found.items():
-                await self._ask(name, inputs, self._parts(name, ran))
+                given = self._parts(name, ran)
+                await self._ask(name, inputs, given)
+                if name != "original" and (why := await anyio.to_thread.run_sync(self._runs_out, original, given)):
+                    raise RoundFailed(name, why)
         await anyio.to_thread.run_sync(self._see, original)
         for name, ran in found.items():
             if name == "original" or ran.stdout == found["original"].stdout:
@@ -169,6 +178,23 @@ class PythonTrack:
                 one = comparison.wanted.node()
                 if why := comparison.difference(one, comparison.given.node(), "the result"):
                     return f"wrong result: {why}"
+        except Unreadable as error:
+            return f"what it gave cannot be read: {error}"
+        return ""
+
+    def _runs_out(self, original: Sequence[Given], other: Sequence[Given]) -> str:
+        """Which result holds an iterator where the original's holds none: ``is_solution`` may look at it twice, and it
+        is empty then.  Empty if none does."""
+        readers = Reader(), Reader()
+        try:
+            for slot, results in enumerate(zip(original, other, strict=True)):
+                for reader, one in zip(readers, results, strict=True):
+                    reader.open(one.results)
+                for call in range(self._layout.batch):
+                    wanted, given = (reader.letters_of_next() for reader in readers)
+                    if "g" in given - wanted:
+                        where = slot * self._layout.batch + call + 1
+                        return f"call {where} of a round: its result holds an iterator, and the original's holds none"
         except Unreadable as error:
             return f"what it gave cannot be read: {error}"
         return ""
@@ -249,9 +275,12 @@ class PythonTrack:
 
 
 @asynccontextmanager
-async def open_track(stage: SideStarter, layout: Layout, sides: Mapping[Side, Program]) -> AsyncIterator[PythonTrack]:
+async def open_track(
+    stage: SideStarter, layout: Layout, sides: Mapping[Side, Program], handing: Handing | None = None
+) -> AsyncIterator[PythonTrack]:
     """The maker, the checker if there is one, and all sides, each in its own sandbox, started and ready.
 
+    ``handing``: where to count what handing over costs; then a process whose calls do nothing is started too.
     ``RoundFailed`` if a side does not get ready, InputError if the maker or the checker does not.
     """
     original = stage.problem.program
@@ -261,13 +290,21 @@ async def open_track(stage: SideStarter, layout: Layout, sides: Mapping[Side, Pr
         begun = await stack.enter_async_context(started(making, calls, stage.problem.goal, "inputs.py"))
         checker: Calls | None = None
         if stage.problem.spec.python_spec.check:
-            checker = await stack.enter_async_context(stage.started("check", original, layout))
-            ready = await checker.ready()
-            if ready.ending != "answered":
-                raise InputError(f"the file of is_solution does not run: {last_words(ready)}")
+            checker = await _ready(stack, stage.started("check", original, layout), "the file of is_solution")
         track = PythonTrack(stage, layout, begun.maker, begun.sides, checker)
         track.begun_s = begun.begun_s
+        if handing is not None:
+            track.idle = Idle(await _ready(stack, stage.started("idle", original, layout), "the original"), handing)
         yield track
+
+
+async def _ready(stack: AsyncExitStack, starting: AbstractAsyncContextManager[Calls], what: str) -> Calls:
+    """A process of the user's, started and ready.  InputError if it does not get there."""
+    calls = await stack.enter_async_context(starting)
+    ready = await calls.ready()
+    if ready.ending != "answered":
+        raise InputError(f"{what} does not run: {last_words(ready)}")
+    return calls
 
 
 @final
@@ -281,6 +318,7 @@ class RecordedPairs:
     sides: Mapping[Side, Program]
     warm: Sequence[int]
     timed: Sequence[int]
+    handing: Handing | None = None
 
     @property
     def clock(self) -> Clock:
@@ -291,6 +329,6 @@ class RecordedPairs:
 
     async def once(self) -> tuple[Pair, PythonTrack]:
         """A pair, and the track that made it, which is over."""
-        async with open_track(self.stage, self.layout, self.sides) as track:
+        async with open_track(self.stage, self.layout, self.sides, self.handing) as track:
             await track.round(self.warm)
             return await track.round(self.timed), track

@@ -5,14 +5,15 @@ There are no tests: every call of every round has fresh inputs, or is a recorded
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic
 
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Action, Evaluation, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
+from maxcode.evaluate.ladder.one_by_one import doubt_about_calls
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, after
@@ -61,9 +62,27 @@ class RoundsCheck(Generic[S, P]):
         return ""
 
     async def race_fresh(self, pairs: int) -> FreshRace:
-        """No race: all inputs of a confirmation are fresh already, or they are calls that nothing can draw."""
-        same = (await self.stages.of(self.problem)).same_calls
-        return FreshRace(why=same or "every timed call had fresh inputs of the problem's own", needless=not same)
+        """No race for other inputs: all of a confirmation are fresh already, or they are calls that nothing can draw.
+        Where several calls come together, one to see whether it is also faster when they come one by one."""
+        staged = await self.stages.of(self.problem)
+        same = staged.same_calls
+        found = FreshRace(why=same or "every timed call had fresh inputs of the problem's own", needless=not same)
+        alone = self.stages.one_by_one(staged)
+        side = await self.stages.built(staged, self.winner) if alone is not None else None
+        if alone is None or side is None or isinstance(side, Evaluation):
+            return found
+        sides: dict[Side, P] = {"original": self.stages.original(staged), "candidate": side}
+        try:
+            held = [await self._pairs(one, sides, pairs) for _ in range(_PROCESSES) for one in (staged, alone[0])]
+        except RoundFailed as failed:
+            words = f"{failed.side}, called one by one: {failed}"
+            return FreshRace(failed=words, by_original=failed.side == "original")
+        several, single = ([pair for one in held[at::2] for pair in one] for at in range(2))
+        return replace(found, doubt=doubt_about_calls(list(zip(several, single, strict=True)), alone[1]))
+
+    async def _pairs(self, staged: S, sides: Mapping[Side, P], pairs: int) -> Sequence[Pair]:
+        """So many pairs, by processes of their own."""
+        return (await self.stages.run(staged, sides, after(-(-pairs // _PROCESSES)), VERIFY_ROUNDS)).held.pairs
 
     @in_stage("control")
     async def control(self, sittings: Sequence[int]) -> list[Pair]:

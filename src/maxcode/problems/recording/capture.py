@@ -128,7 +128,7 @@ def _read(folder: Path, most: int) -> _Recorded:
     notes: Counter[str] = Counter()
     calls: dict[bytes, bytes] = {}
     for path in sorted(folder.glob("calls-*")):
-        calls.update(dict(_calls(path.read_bytes())))
+        calls.update(dict(calls_in(path.read_bytes())))
     for path in folder.glob("notes-*"):
         notes.update(path.read_text().splitlines())
     modules = [line for path in folder.glob("module-*") for line in path.read_text().splitlines()]
@@ -136,7 +136,8 @@ def _read(folder: Path, most: int) -> _Recorded:
     return _Recorded(tuple(list(calls.items())[:most]), notes, module)
 
 
-def _calls(data: bytes) -> Iterator[Call]:
+def calls_in(data: bytes) -> Iterator[Call]:
+    """Recorded calls, each message with its size in front."""
     at = 0
     pair: list[bytes] = []
     while at + 8 <= len(data):

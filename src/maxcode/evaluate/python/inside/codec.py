@@ -64,9 +64,11 @@ class Encoder:
     """Encodes values one after the other; an object that was there before is named, not written again.
 
     ``given``: id -> number of each object of the arguments; ``spans``: the memory of their arrays.
+    ``copies``: whether arrays are copied, because more calls come before somebody reads them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, copies: bool = False) -> None:
+        self.copies = copies
         self.known: dict[int, int] = {}
         self.count = 0
         self.kept: list[Any] = []  # an id is good for as long as its object lives
@@ -217,7 +219,10 @@ class Encoder:
         if value.nbytes <= SMALL or len(self.parts) >= MOST_PARTS:
             self.raw(value.tobytes("F" if order == FORTRAN else "C"))
             return
-        whole = value.T if order == FORTRAN else numpy.ascontiguousarray(value)
+        if self.copies:
+            whole = value.copy("F" if order == FORTRAN else "C")
+        else:
+            whole = value.T if order == FORTRAN else numpy.ascontiguousarray(value)
         self.part(whole.__array_interface__["data"][0], value.nbytes, whole)
 
     def is_shared(self, numpy: Any, value: Any) -> bool:

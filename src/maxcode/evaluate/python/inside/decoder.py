@@ -1,7 +1,8 @@
 """Reads Python values from the bytes that ``codec.py`` writes, inside the sandbox; never imported by maxcode.
 
 The bytes may be a candidate's, and be read in the process of the user's ``is_solution``.  So a name in them finds a
-class of the kind that is written, or TypeError; no function is called that they name.
+class of the kind that is written, or TypeError; no function is called that they name, no module is loaded but the
+program's, and no array shows memory that nobody wrote.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import collections
 import dataclasses
 import enum
 import itertools
+import math
 import struct
 import sys
 from array import array
@@ -43,10 +45,14 @@ def parts_of(memory: memoryview) -> list[memoryview]:
 
 
 class Decoder:
-    """Reads values from the parts of a message; ``objects``: those that may be named again, in order."""
+    """Reads values from the parts of a message; ``objects``: those that may be named again, in order.
 
-    def __init__(self, parts: list[memoryview]) -> None:
+    ``may_import``: whether a class may come from a module of this name that is not loaded yet.
+    """
+
+    def __init__(self, parts: list[memoryview], may_import: Callable[[str], bool] = lambda _: True) -> None:
         self.parts = parts
+        self.may_import = may_import
         self.data = parts[0]
         self.at = 0
         self.objects: list[Any] = []
@@ -154,6 +160,8 @@ class Decoder:
         shape = [self.number() for _ in range(self.number())]
         data = self.raw()
         order: Any = "F" if flags & FORTRAN else "C"
+        if len(data) != math.prod(shape) * dtype.itemsize:
+            raise TypeError(f"an array of {dtype} and shape {shape} in {len(data)} bytes")
         found = numpy.ndarray(shape, dtype, data, order=order) if len(data) else numpy.empty(shape, dtype, order)
         if not flags & WRITEABLE:
             found.flags.writeable = False
@@ -197,6 +205,8 @@ class Decoder:
 
     def of_class(self, fits: Callable[[Any], bool]) -> Any:
         module, name = self.text(), self.text()
+        if module not in sys.modules and not self.may_import(module):
+            raise TypeError(f"{module} is neither loaded nor a module of the program")
         found: Any = sys.modules.get(module) or __import__(module, fromlist=["_"])
         for word in name.split("."):
             found = vars(found)[word]

@@ -1,17 +1,18 @@
 """Runs one side of a Python function inside the sandbox; never imported by maxcode.
 
-    driver.py calls|describe|make|check|profile|replay
+    driver.py calls|idle|describe|make|check|profile|replay
 
 What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
 shim outside.  ``/src/meta.json`` says which function, and the layout of the exchange memory (``shim_calls.h``):
 descriptors 4 the memory, 5 go, 6 done.  In ``calls`` each part of a round hands over the arguments of some calls; each
 is decoded when the one before has returned, and its result is encoded before the next begins, all under the clock.
+``idle`` is the same with a function that does nothing.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
+import gc
 import importlib
 import importlib.util
 import inspect
@@ -21,6 +22,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 sys.path.insert(0, "/src")
@@ -46,7 +48,7 @@ TABLE_BYTES = 8 * (1 + 2 * 255)
 TOO_LARGE = 99  # exit status of the maker where no input fits
 PROGRAM = "/src/program"
 DRAWS = 20  # of the inputs of a slot, at most
-PROFILED_S = 1.0
+MOST_SHOWN = 64 << 20  # bytes of arguments
 
 
 def prepare(meta: dict[str, Any]) -> None:
@@ -112,11 +114,12 @@ def tell(table: memoryview, out: bytearray, parts: list[Any]) -> Any:
 
 def call_rounds(meta: dict[str, Any]) -> None:
     begin()
-    function = load_function(meta)
+    function = load_function(meta) if sys.argv[1] == "calls" else idle_function(meta)
     exchange = Exchange([meta["capacity"], TABLE_BYTES, TABLE_BYTES], meta["slots"])
     kept: list[Any] = []  # what the calls of a round took and gave: it must stay as it is until the round is over
     last: list[Any] = []
     encoder = codec.Encoder()
+    copies = meta["batch"] > 1
 
     def answer(word: bytes) -> None:
         nonlocal encoder
@@ -126,7 +129,7 @@ def call_rounds(meta: dict[str, Any]) -> None:
         if word == b"n":
             kept.clear()
             last.clear()
-            encoder = codec.Encoder()
+            encoder = codec.Encoder(copies)
         memory, table, _ = exchange.slots[len(last)]
         reader = decoder.Decoder(decoder.parts_of(memory))
         encoder.begin({}, [])
@@ -142,6 +145,13 @@ def call_rounds(meta: dict[str, Any]) -> None:
 
     keep_memory()
     rounds(answer)
+
+
+def idle_function(meta: dict[str, Any]) -> Callable[..., Any]:
+    """Does nothing, beside the original's modules and classes, and no garbage is collected: no side needs less."""
+    load_function(meta)
+    gc.disable()
+    return lambda *args, **kwargs: None
 
 
 def calls_of(reader: Any, function: Callable[..., Any], encoder: Any, kept: list[Any]) -> Iterator[Any]:
@@ -195,7 +205,7 @@ def maker(meta: dict[str, Any]) -> Callable[[int], tuple[tuple[Any, ...], dict[s
 
 
 def recorded_calls() -> list[tuple[bytes, bytes]]:
-    """The messages of the recorded calls: the arguments; the result, and the arguments afterwards."""
+    """The messages of the recorded calls: the arguments; the result and the arguments afterwards, if they are there."""
     with open("/src/calls.bin", "rb") as file:
         data = file.read()
     at, found = 8, []
@@ -224,19 +234,37 @@ def message(make: Callable[[int], Any], seeds: list[int]) -> bytes:
     for seed in seeds:
         try:
             encoder.node(make(seed))
+            encoder.known.clear()  # no call has an object of another; theirs are gone, and their ids are given again
         except codec.Refused as refused:
             leave(WRONG_OUTPUT, f"inputs gave {refused}, which cannot be passed; give numbers, texts, arrays, ...")
     return codec.whole(encoder)  # type: ignore[no-any-return]
 
 
 def describe(meta: dict[str, Any]) -> None:
-    """The sizes of the messages of some inputs, and whether all are different, as JSON."""
-    make = maker(meta)
-    seeds = range(len(recorded_calls())) if meta["recorded"] else meta["seeds"]
-    made = [message(make, [seed]) for seed in seeds]
+    """The sizes of the messages of some inputs, and whether all are different, as JSON.  In /tmp/out as recorded calls
+    without results: those of ``seeds``, which a candidate may see."""
+    make, sizes, seen = maker(meta), [], set()
+    shown: list[bytes] = []
+    for seed in range(len(recorded_calls())) if meta["recorded"] else meta["seeds"]:
+        value = make(seed)
+        made = message({seed: value}.__getitem__, [seed])
+        sizes.append(len(made))
+        seen.add(made)
+        if seed in meta["seeds"] and (not shown or sum(map(len, shown)) + len(made) <= MOST_SHOWN):
+            shown.append(without_result(value))
+    with open("/tmp/out", "wb") as file:
+        file.write(codec.PART.pack(len(shown)) + b"".join(shown))
     sys.stdout.flush()
     print()
-    json.dump({"sizes": list(map(len, made)), "different": len(set(made))}, sys.stdout)
+    json.dump({"sizes": sizes, "different": len(seen)}, sys.stdout)
+
+
+def without_result(given: Any) -> bytes:
+    """A recorded call with these arguments."""
+    encoder = codec.Encoder()
+    encoder.node(given)
+    whole = codec.whole(encoder)
+    return codec.PART.pack(len(whole)) + whole + codec.PART.pack(0)  # type: ignore[no-any-return]
 
 
 def make_rounds(meta: dict[str, Any]) -> None:
@@ -270,7 +298,7 @@ def check_rounds(meta: dict[str, Any]) -> None:
         for given, results, verdicts in exchange.slots:
             verdicts[:] = bytes(len(verdicts))  # refused, unless it says otherwise
             arguments = decoder.Decoder(decoder.parts_of(given))
-            for number, result in enumerate(readable(results, arguments.number())):
+            for number, result in enumerate(readable(meta, results, arguments.number())):
                 args, kwargs = arguments.node()
                 verdicts[number] = not isinstance(result, Raised) and accepted(args, kwargs, result)
 
@@ -288,10 +316,19 @@ class Raised:
     """In place of a result: the call ended in an exception."""
 
 
-def readable(results: memoryview, count: int) -> Iterator[Any]:
+def is_own(meta: dict[str, Any], module: str) -> bool:
+    """Whether a module is the program's, or is loaded by its main one."""
+    path = f"{PROGRAM}/{module.replace('.', '/')}"
+    if module == meta["module"] or any(map(os.path.exists, (f"{path}.py", f"{path}/__init__.py"))):
+        return True
+    importlib.import_module(meta["module"])
+    return module in sys.modules
+
+
+def readable(meta: dict[str, Any], results: memoryview, count: int) -> Iterator[Any]:
     """The results of the calls of a slot, up to the first that cannot be read."""
     try:
-        found = decoder.Decoder(decoder.parts_of(results))
+        found = decoder.Decoder(decoder.parts_of(results), partial(is_own, meta))
         for _ in range(count):
             has_raised = found.data[found.at] == ord("!")
             result = found.node()
@@ -318,56 +355,13 @@ def replay(meta: dict[str, Any]) -> None:
             file.write(codec.PART.pack(len(whole)) + whole)
 
 
-def profile_calls(meta: dict[str, Any]) -> None:
-    """Seconds of some calls, of handing over, and by function, as JSON: on inputs of the user's own generator."""
-    import cProfile
-
-    function, make = load_function(meta), maker(meta)
-    call_s = handing_s = 0.0
-    seen = cProfile.Profile()
-    for seed in meta["seeds"]:
-        timed_call(function, message(make, [seed]))  # warm
-        found = timed_call(function, message(make, [seed]))
-        call_s, handing_s = call_s + found[0], handing_s + found[1]
-        args, kwargs = make(seed)
-        with contextlib.suppress(Exception):
-            seen.runcall(function, *args, **kwargs)
-        if call_s > PROFILED_S:
-            break
-    spots = [[one.code if isinstance(one.code, str) else place_of(one.code), one.inlinetime] for one in seen.getstats()]
-    sys.stdout.flush()
-    print()
-    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots}, sys.stdout)
-
-
-def place_of(code: Any) -> str:
-    return f"{code.co_filename}:{code.co_firstlineno}:{code.co_name}"
-
-
-def timed_call(function: Callable[..., Any], given: bytes) -> tuple[float, float]:
-    """Seconds of a call, and of reading its arguments and writing down its result."""
-    import time
-
-    began = time.perf_counter()
-    reader = decoder.Decoder(decoder.parts_of(memoryview(bytearray(given))))
-    reader.number()
-    args, kwargs = reader.node()
-    called = time.perf_counter()
-    try:
-        result = function(*args, **kwargs)
-    except Exception:
-        result = None
-    returned = time.perf_counter()
-    codec.Encoder().node(result)
-    return returned - called, time.perf_counter() - returned + called - began
-
-
 ROLES = {
     "calls": call_rounds,
+    "idle": call_rounds,
     "describe": describe,
     "make": make_rounds,
     "check": check_rounds,
-    "profile": profile_calls,
+    "profile": lambda meta: imported("profiling").profile_calls(meta, sys.modules["__main__"]),
     "replay": replay,
 }
 

@@ -1,0 +1,56 @@
+"""Where a Python function spends its time, inside the sandbox; never imported by maxcode.
+
+A candidate shares this process, so what it prints is read as its own words (``python/spots.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import cProfile
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+PROFILED_S = 1.0
+
+
+def profile_calls(meta: dict[str, Any], driver: Any) -> None:
+    """Seconds of some calls, of handing over, and by function, as JSON: on the calls that a candidate may see."""
+    function, make = driver.load_function(meta), driver.maker(meta)
+    call_s = handing_s = 0.0
+    seen = cProfile.Profile()
+    for number in range(len(driver.recorded_calls())):
+        timed_call(driver, function, driver.message(make, [number]))  # warm
+        found = timed_call(driver, function, driver.message(make, [number]))
+        call_s, handing_s = call_s + found[0], handing_s + found[1]
+        args, kwargs = make(number)
+        with contextlib.suppress(Exception):
+            seen.runcall(function, *args, **kwargs)
+        if call_s > PROFILED_S:
+            break
+    spots = [[one.code if isinstance(one.code, str) else place_of(one.code), one.inlinetime] for one in seen.getstats()]
+    sys.stdout.flush()
+    print()
+    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots}, sys.stdout)
+
+
+def place_of(code: Any) -> str:
+    return f"{code.co_filename}:{code.co_firstlineno}:{code.co_name}"
+
+
+def timed_call(driver: Any, function: Callable[..., Any], given: bytes) -> tuple[float, float]:
+    """Seconds of a call, and of reading its arguments and writing down its result."""
+    began = time.perf_counter()
+    reader = driver.decoder.Decoder(driver.decoder.parts_of(memoryview(bytearray(given))))
+    reader.number()
+    args, kwargs = reader.node()
+    called = time.perf_counter()
+    try:
+        result = function(*args, **kwargs)
+    except Exception:
+        result = None
+    returned = time.perf_counter()
+    driver.codec.Encoder().node(result)
+    return returned - called, time.perf_counter() - returned + called - began
