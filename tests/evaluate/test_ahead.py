@@ -89,6 +89,7 @@ def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbo
     assert counted(profile, "admission", "profile of the program") == 0
 
 
+@pytest.mark.sandbox
 def test_a_candidate_that_fails_on_fresh_inputs_fails_while_it_is_timed(tmp_path: Path) -> None:
     sums = {sum(value + number for value in values) for number, values in enumerate(GIVEN * 2)}
     known = " && ".join(f"found != {20000000 * total}" for total in sorted(sums))

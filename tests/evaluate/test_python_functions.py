@@ -330,6 +330,7 @@ def test_who_is_profiled_does_not_see_how_inputs_are_made(evaluator: RoundsEvalu
     assert found.outcome is Outcome.CORRECT and found.profile
 
 
+@pytest.mark.sandbox
 def test_calls_that_depend_on_more_than_their_arguments_are_left_out(project: Path) -> None:
     command = f"/usr/bin/python3 {shlex.quote(str(project / 'tests.py'))}"
     found = anyio.run(capture, command, "textkit:counted", project / "stateful")
