@@ -64,7 +64,7 @@ def test_where_it_cannot_be_written_the_path_and_a_cure_are_told(tmp_path: Path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("a file")
     for path in (tmp_path / "folder", tmp_path / "file" / "below"):
-        with pytest.raises(InputError, match=rf"cannot write to {path}: .*; choose another --out, or make room"):
+        with pytest.raises(InputError, match=rf"cannot write to {path}: .*; choose another --out$"):
             write_whole(path, b"new")
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
 

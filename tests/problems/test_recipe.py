@@ -101,7 +101,6 @@ def test_a_compilation_database_gives_flags_and_folders_and_the_note_says_which(
 def test_a_database_is_found_in_a_build_folder_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
     app = place(tmp_path / "repo", app__main_cpp="int main() {}\n")
     database(tmp_path / "repo" / "build-release" / "compile_commands.json", app, "c++ -DX -O2 -c main.cpp")
-    assert loaded(app).problem.spec.flags == language("cpp").default_flags, "without a repository only beside it"
     (tmp_path / "repo" / ".git").mkdir()
     assert loaded(app).problem.spec.flags == ("-DX", "-O2")
     database(tmp_path / "repo" / "build" / "compile_commands.json", tmp_path, "c++ -DY -O2 -c main.cpp")
@@ -111,6 +110,14 @@ def test_a_database_is_found_in_a_build_folder_up_to_the_root_of_the_repository(
     database(tmp_path / "build" / "compile_commands.json", app, "c++ -DOUTSIDE -O2 -c main.cpp")
     (tmp_path / "repo" / "out" / "compile_commands.json").unlink()
     assert loaded(app).problem.spec.flags == ("-DX", "-O2")
+
+
+def test_without_a_repository_a_database_is_found_two_folders_up_and_no_further(tmp_path: Path) -> None:
+    app = place(tmp_path / "above" / "project" / "src", app__main_cpp="int main() {}\n")
+    database(tmp_path / "above" / "build" / "compile_commands.json", app, "c++ -DFAR -O2 -c main.cpp")
+    assert "-DFAR" not in loaded(app).problem.spec.flags
+    database(tmp_path / "above" / "project" / "build" / "compile_commands.json", app, "c++ -DNEAR -O2 -c main.cpp")
+    assert loaded(app).problem.spec.flags == ("-DNEAR", "-O2")
 
 
 def test_more_sources_of_the_same_program_are_told_with_the_table_that_names_them(tmp_path: Path) -> None:

@@ -214,6 +214,11 @@ def test_the_estimate_of_a_dry_run_is_near_what_the_run_then_spends(
         (["--models", "missing.toml"], "cannot read the settings missing.toml"),
         (["--models", "wrong.toml"], "did you mean 'attempts'?"),
         (["--policy", "gpt-4o"], "did you mean llm:gpt-4o"),
+        (
+            ["--policy", "rewritter"],
+            "did you mean 'rewriter'? Known: FILE.py:NAME, agent:NAME, ask, command:CMD",
+        ),
+        (["--out", "wrong.toml/run"], "wrong.toml is not a folder; choose another --out"),
         (["--critic", "o4-mini"], "did you mean llm:o4-mini"),
         (["--set", "policy.max_token=5"], "did you mean 'max_tokens'?"),
         (["--set", "polcy.max_tokens=5"], "did you mean 'policy'?"),

@@ -129,9 +129,9 @@ model_options = _together(  # the models, how they are called, and their highest
                  "and out."),
     click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money that the run may cost."),
     click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Wall seconds of the search, with its "
-                 "resumes: candidates that are being measured then are stopped.  Not in it: the admission (a longer "
-                 "one is refused), waits for other maxcode runs, and the confirmation and certificate of the winner, "
-                 "which come after it.  The line `time` shows them all."),
+                 "resumes and the confirmations between its batches: candidates that are being measured then are "
+                 "stopped.  Not in it: the admission (a longer one is refused), waits for other maxcode runs, and the "
+                 "last confirmation and the certificate, which come after it.  The line `time` shows them all."),
 )  # fmt: skip
 
 

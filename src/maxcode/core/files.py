@@ -154,11 +154,14 @@ def replacing(path: Path) -> Iterator[Path]:
         yield scratch
         scratch.replace(path)
     except OSError as error:
-        raise InputError(
-            f"cannot write to {path}: {error.strerror}; choose another --out, or make room there"
-        ) from error
+        raise InputError(f"cannot write to {path}: {error.strerror}; {_cure(error)}") from error
     finally:
         _remove(scratch)
+
+
+def _cure(error: OSError) -> str:
+    room = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "choose another --out, or make room there" if room else "choose another --out"
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -22,6 +22,7 @@ from maxcode.errors import InputError
 NAME = "compile_commands.json"
 _FILE = FileKind("the compilation database")
 _PLACES = ("", "build", "out", "build*")  # below the folder of the source, and below those above it
+_ABOVE = 3  # folders, where nothing says which is the project's
 _TARGET = re.compile(r"-o *(\S+\.dir/)")  # where CMake puts what belongs to one program or library
 _WITH_VALUE = ("-o", "-I", "-isystem", "-iquote", "-include", "-D", "-U", "-MF", "-MT", "-MQ", "-x", "-Xclang", "-arch")
 _FOLDERS = ("-isystem", "-iquote", "-I")
@@ -49,9 +50,9 @@ class Taken:
 
 def nearby(base: Path) -> Iterator[Path]:
     """The files in a folder and its build folders, then in those above it up to the root of the repository; without a
-    repository only the former."""
+    repository in two of them at most."""
     above = [base.absolute(), *base.absolute().parents]
-    root = next((folder for folder in above if (folder / ".git").exists()), above[0])
+    root = next((folder for folder in above if (folder / ".git").exists()), above[:_ABOVE][-1])
     for folder in (base, *above[1 : above.index(root) + 1]):
         found = (path for place in _PLACES for path in sorted(folder.glob(f"{place}/{NAME}" if place else NAME)))
         yield from dict.fromkeys(path for path in found if path.is_file() and not is_outside(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -50,6 +51,7 @@ def completed(request: Request) -> CompleteRequest:
     policy = request.policy or usual.policy
     method = request.method or usual.method
     folder = _folder(request, loaded.problem, method)
+    _refuse_unwritable(folder)
     request = replace(
         request,
         policy=policy,
@@ -77,6 +79,15 @@ def loaded_of(request: Request) -> tuple[Loaded, Request]:
     """Loads the problem in the requested shapes; the returned request holds these shapes as overrides."""
     overrides = shaped(request.source, request.tests, request.overrides, request.shapes)
     return load(request.source, request.tests, overrides), replace(request, overrides=overrides)
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """InputError if nothing can be written there, before anything is measured."""
+    there = next(one for one in (folder, *folder.absolute().parents) if os.path.lexists(one))
+    if not there.is_dir():
+        raise InputError(f"cannot write to {folder}: {there} is not a folder; choose another --out")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {folder}: {there} does not allow it; choose another --out")
 
 
 def _folder(request: Request, problem: Problem, method: str) -> Path:

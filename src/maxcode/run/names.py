@@ -54,6 +54,8 @@ POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     ),
 }
 
+_FORMS = (f"{LLM}MODEL", ASK, f"{COMMAND}CMD", f"{AGENT}NAME", "FILE.py:NAME")  # of the names of other policies
+
 CRITICS = {
     "rules": "built in, fixed rules from errors, failing tests, remarks and the profile; no language model",
     "llm": "the policy's language model, with extended thinking if it supports that",
@@ -110,7 +112,7 @@ def policy(
     if ":" in name:
         return _from_file(name)
     if name not in POLICIES:
-        raise _unknown("policy", name, POLICIES)
+        raise _unknown("policy", name, (*POLICIES, *_FORMS))
     return POLICIES[name][0]()
 
 
