@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from maxcode.code.languages import language
 from maxcode.errors import InputError
 from maxcode.problems import Loaded, digest, load
 from maxcode.run.given_candidate import read_candidate
