@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import anyio
 import pytest
 
 from maxcode.sandbox import lanes
-from maxcode.sandbox.lanes import accounted, build_lane, no_builds, timing_lane
+from maxcode.sandbox.lanes import accounted, build_lane, holder, no_builds, timing_lane
 
 GREEDY = """
 import anyio, pathlib, sys
@@ -133,3 +134,14 @@ def test_who_wants_no_builds_waits_for_those_of_others_who_share_its_places(
         assert other.stdout.readline() == b"built\n"
         assert anyio.run(look) == [False] * 5
         assert other.wait(60) == 0
+
+
+def test_who_holds_the_lane_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "lane.lock"
+
+    async def held_by() -> int:
+        async with timing_lane(path):
+            return holder(path)
+
+    assert anyio.run(held_by) == os.getpid()
+    assert holder(path) == holder(tmp_path / "none") == 0

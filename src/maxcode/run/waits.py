@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from maxcode.run.display import Display
-from maxcode.sandbox.lanes import told_of_waits
+from maxcode.sandbox.lanes import holder, told_of_waits
 
 _FIRST_S = 5.0  # a shorter wait is not worth a line
 
@@ -25,7 +26,20 @@ def waits_on(display: Display) -> Iterator[None]:
             following = _FIRST_S
         elif seconds >= following:
             following = max(following, seconds if display.is_live else 2 * seconds)
-            display.say(f"waiting for another maxcode run on this machine, which is timing: {seconds:.0f} s so far")
+            display.say(
+                f"waiting for another maxcode run on this machine, which is timing: {seconds:.0f} s so far{_whose()}"
+            )
 
     with told_of_waits(tell):
         yield
+
+
+def _whose() -> str:
+    """Which process it is, and in which folder it works, as far as the kernel says."""
+    process = holder()
+    if not process:
+        return ""
+    try:
+        return f" (process {process} in {os.readlink(f'/proc/{process}/cwd')})"
+    except OSError:
+        return f" (process {process})"
