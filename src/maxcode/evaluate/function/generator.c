@@ -8,8 +8,8 @@
  * VALUES, a word for each array: a letter of how values are drawn, '!' where the problem itself says what values there
  * may be and '-' elsewhere, then which: '*' any, '+' above 0, '0' not below 0, ':LOW,HIGH' both included.  The letter u
  * is the usual way: uniform in [-1, 1), whole numbers of -999 to 999, or within LOW and HIGH.  habits.py explains the
- * other letters; where there is another one, two of the calls are drawn by it, and every other one by the letter or the
- * usual way, as a coin falls.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!'.  Standard
+ * other letters; where there is another one, two of the calls are drawn by it, which ones a coin says, and the rest the usual
+ * way.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!'.  Standard
  * error: the letter by which each array was drawn.
  */
 #include <float.h>
@@ -307,7 +307,7 @@ int main(int count, char **words) {
     const uint64_t calls = (uint64_t)plan[1] * plan[2];
     const uint64_t sure = below(calls), other = calls > 1 ? (sure + 1 + below(calls - 1)) % calls : sure;
     for (uint64_t call = 0; call < calls; call++) {
-        fill_all(fields, call != sure && call != other && below(2));
+        fill_all(fields, call != sure && call != other);
         maxcode_fill(next(&seeds), scalars, arrays);
         for (int i = 0; i < maxcode_arrays; i++)
             if (fields[i].kind != 1) fwrite(arrays[i], 1, fields[i].size, stdout);

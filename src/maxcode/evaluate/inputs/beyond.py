@@ -92,11 +92,12 @@ def beyond_shapes(
     before: int = 0,
 ) -> tuple[Shape, ...]:
     """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
-    than all of them; arrays in ``own`` stay as they are.  As many rounds as where it is timed, half of them with usual
-    values (``generator.c``), so that neither the first calls nor their number tell a function whether it is verified.
-    Two at least, because calls with a habit have many values in common: a function that keeps results by a few of them
-    is wrong in the second.  Values of which a few are far from the others come at a timed size, where a look at a few
-    places is worth most.  ``before``: how many there are already."""
+    than all of them; arrays in ``own`` stay as they are. As many rounds as where it is timed, two of them with
+    the habit (``generator.c``), so that neither the first calls nor their number tell a function whether it is
+    verified. Two, because calls with a habit have many values in common: a function that keeps results by a few
+    of them is wrong in the second. No more, because the original must have an answer in each, and a shape with
+    many is soon refused. Values of which a few are far from the others come at a timed size, where a look at a
+    few places is worth most. ``before``: how many there are already."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = [one for one in spec.arrays if may_vary(spec, one) and one.name not in own]
     if not free:
