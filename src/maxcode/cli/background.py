@@ -87,10 +87,7 @@ class Background:
 
     def __init__(self, folder: Path, here: Path, variables: Mapping[str, str]) -> None:
         self.folder, self.here = folder, here
-        self._environment = {
-            **os.environ,
-            **variables,
-        }  # what this process sets later is not the commands'
+        self._environment = {**os.environ, **variables}  # what this process sets later is not the commands'
 
     def begin(self, words: Sequence[str], text: str = "") -> Job:
         """Starts ``maxcode WORDS`` with ``text`` as its standard input; or finds the same command, if it still runs."""

@@ -19,7 +19,7 @@ static uint32_t drawn(uint32_t least, uint32_t most) {
 }
 
 /* What is written holds before the call what no program may count on: 0xff, which is NaN as a real number and no address
- * or table, but -1 as a whole one, and a program may want that; so in every second round some other byte. */
+ * or table, but -1 as a whole one, and a program may want that; so for half of the arrays, by a coin, some other byte. */
 static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     (void)calls;
     if (array->kind == WRITTEN && drawn(0, 1))
