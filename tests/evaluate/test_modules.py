@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core.stats import LOOKS
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -181,7 +182,9 @@ def test_less_work_is_faster_and_confirmed_with_new_weights(sandbox: Sandbox, ad
     assert confirmed.timing is not None and confirmed.timing.confirmed
     assert confirmed.timing.speedup.low > 1
     assert confirmed.timing.over_compiled is None
-    assert confirmed.timing.sittings == (6,) * 4 and confirmed.timing.pairs == 24  # a large gain: the first look
+    sittings = len(confirmed.timing.sittings)
+    assert confirmed.timing.sittings == (6,) * sittings and confirmed.timing.pairs == 6 * sittings
+    assert sittings in LOOKS  # a large gain is found at the first one on a quiet machine
 
 
 @pytest.mark.slow  # the compiler of torch takes half of a minute

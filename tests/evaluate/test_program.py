@@ -321,8 +321,8 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
 
 
 # Right in one run of four on a large input (a playoff may have six); one process number a run is the shim's.
-TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
-    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() / 2 % 4 ? 7 : sum)'
+TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <time.h>").replace(
+    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && clock() % 2 ? 7 : sum)'
 )
 
 
@@ -335,7 +335,7 @@ def challenger(admitted: Admitted, text: str, slot: int, judge: Callable[[str], 
 def test_a_leader_that_is_wrong_in_the_playoff_leads_nobody(
     bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
 ) -> None:
-    assert TURNCOAT.count("getpid") == 1
+    assert TURNCOAT.count("clock()") == 1
     assert judge(TURNCOAT).outcome is Outcome.WRONG
     bad, good = (challenger(admitted, text, slot, judge) for slot, text in enumerate((TURNCOAT, CLOSED)))
     settled = anyio.run(bench.settle, admitted.problem, [bad, good], None)
