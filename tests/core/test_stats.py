@@ -141,7 +141,7 @@ def test_sittings_that_are_none_are_refused(sittings: tuple[int, ...]) -> None:
 
 def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
     narrow, wide = [1.5, 1.51] * 10, [1.0, 2.0] * 10
-    assert (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most) == (0.02, 15, 60)
+    assert (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most) == (0.02, 11, 60)
     assert is_settled(narrow, RULE)
     assert not is_settled(narrow[:10], RULE)
     assert not is_settled(wide, RULE)
@@ -151,8 +151,8 @@ def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
 
 
 @pytest.mark.parametrize(("gain", "reach", "settled"), [
-    (1.05, 0.03, False), (1.5, 0.03, False), (2.0, 0.03, True), (0.5, 0.03, True), (10.0, 0.045, True),
-    (10.0, 0.06, False),
+    (1.05, 0.03, False), (1.2, 0.03, False), (1.5, 0.03, True), (1.5, 0.045, False), (2.0, 0.06, True),
+    (0.5, 0.06, True), (10.0, 0.09, True), (10.0, 0.11, False),
 ])  # fmt: skip
 def test_a_large_gain_may_have_a_wider_interval(gain: float, reach: float, settled: bool) -> None:
     assert is_settled([gain * (1 - reach), gain, gain * (1 + reach)] * 10, RULE) is settled

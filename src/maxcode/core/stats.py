@@ -55,11 +55,11 @@ class RaceRule:
     futile_share: float = 0.25
     narrow_after: int = 10
     narrow: float = 0.015
-    confirm_least: int = 15
+    confirm_least: int = 11
     confirm_most: int = 60
     confirm_target: float = 0.02
-    confirm_share: float = 0.05
-    confirm_widest: float = 0.05
+    confirm_share: float = 0.10
+    confirm_widest: float = 0.10
 
 
 def e_value(wins: int, pairs: int) -> float:
