@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -156,6 +157,15 @@ def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
 ])  # fmt: skip
 def test_a_large_gain_may_have_a_wider_interval(gain: float, reach: float, settled: bool) -> None:
     assert is_settled([gain * (1 - reach), gain, gain * (1 + reach)] * 10, RULE) is settled
+
+
+def test_an_evident_gain_goes_on_to_its_confirmation_after_two_pairs() -> None:
+    rule = replace(RULE, evident=0.25)
+    assert decide([1.3], rule) is None
+    assert decide([1.3, 1.26], rule) == "faster"
+    assert decide([1.3, 1.26], RULE) is None
+    assert decide([1.3, 1.24], rule) is None
+    assert not is_faster([1.3, 1.26], rule)  # the confirmation needs its own evidence
 
 
 def test_nine_pairs_that_are_all_won_are_the_fewest_that_prove_a_gain() -> None:

@@ -39,6 +39,8 @@ class RaceRule:
     ``alpha``: P(ever "faster" | equal).  The other rules only end a race without a winner.  They can miss a gain; they
     cannot report a false one: ``beta`` for "slower"; ``gross``: two pairs, all slower by more than this share;
     ``futile``: few wins so far; ``narrow``: the upper end of the interval shows less than this gain; ``most`` pairs.
+    ``evident``: two pairs, all faster by more than this share, are enough to go on to the confirmation, which alone
+    decides; None where the race itself counts, as in a search.
     A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or after
     ``confirm_most`` pairs.  A large gain need not be known as well as a small one: the interval may be as wide as
     ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain at
@@ -51,6 +53,7 @@ class RaceRule:
     gross: float = 0.25
     least: int = 8
     most: int = 30
+    evident: float | None = None
     futile_after: int = 6
     futile_share: float = 0.25
     narrow_after: int = 10
@@ -78,6 +81,8 @@ def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
     pairs = len(ratios)
     if pairs >= 2 and max(ratios) < 1 / (1 + rule.gross):
         return "slower"
+    if rule.evident is not None and pairs >= 2 and min(ratios) > 1 + rule.evident:
+        return "faster"
     wins = wins_over(ratios, rule.margin)
     if pairs >= rule.least and e_value(wins, pairs) >= 1 / rule.alpha:
         return "faster"
