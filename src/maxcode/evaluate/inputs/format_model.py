@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import final
 
 from maxcode.evaluate.inputs.grammar import (
+    Field,
+    Lines,
     Path,
     Repetition,
     Shape,
     TokenRow,
-    Tokens,
-    integer,
     lines_of,
     read,
     walk,
 )
 from maxcode.evaluate.inputs.inference import explanations
-from maxcode.evaluate.inputs.invariants import Fact, Facts, Seen, Span, facts_of, tables_at, together
+from maxcode.evaluate.inputs.invariants import Fact, Facts, Seen, Span, Table, facts_in, numbers_of, tables_at, together
 
 TEXTS_LEAST = 3
 BYTES_AT_MOST = 8 << 20  # of all texts together; more takes many seconds to read
-Field = tuple[Path, int]
 
 
 @final
@@ -31,12 +30,14 @@ class FormatModel:
     """A format that explains all given texts, and the facts that hold in them.
 
     ``tokens``: the tokens by field.
+    ``integers``: the same as integers, ascending; empty if anything else was seen.
     ``scopes``: the scalars above a table, by its path.
     """
 
     shape: Shape
     facts: Facts
     tokens: Mapping[Field, frozenset[str]]
+    integers: Mapping[Field, Sequence[int]]
     scopes: Mapping[Path, tuple[Field, ...]]
     counts: frozenset[Field]
 
@@ -44,10 +45,9 @@ class FormatModel:
         found = self.facts.get((kind, path, *at))
         return found.words if isinstance(found, Seen) else frozenset()
 
-    def values(self, field: Field) -> list[int]:
+    def values(self, field: Field) -> Sequence[int]:
         """The integers seen in a field, ascending; empty if anything else was seen."""
-        found = [integer(token) for token in self.tokens.get(field, ())]
-        return sorted(one for one in found if one is not None) if None not in found else []
+        return self.integers.get(field, ())
 
     def columns(self, path: Path) -> list[Field]:
         """The fields of a table."""
@@ -119,20 +119,30 @@ def understand(texts: Sequence[str]) -> Understood:
     return Understood(texts, tuple(_known(shape, split) for shape in shapes))
 
 
-def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> FormatModel:
-    trees = [tree for lines in texts if (tree := read(shape, lines)) is not None]
+def _known(shape: Shape, texts: Sequence[Lines]) -> FormatModel:
+    facts: list[Facts] = []
     tokens: dict[Field, set[str]] = {}
     scopes: dict[Path, tuple[Field, ...]] = {}
     counts: set[Field] = set()
-    for place in (place for tree in trees for place in walk(shape, tree)):
-        if (counted := place.counted) is not None:
-            counts.add(counted.field)
-        for table in tables_at(place):
-            scopes[table.path] = tuple(cell.field for cell in place.cells)
-            for at, column in enumerate(table.columns):
-                tokens.setdefault((table.path, at), set()).update(column)
+    for tree in (tree for lines in texts if (tree := read(shape, lines)) is not None):
+        tables: list[Table] = []
+        for place in walk(shape, tree):
+            if (counted := place.counted) is not None:
+                counts.add(counted.field)
+            for table in tables_at(place):
+                tables.append(table)
+                scopes[table.path] = tuple(cell.field for cell in place.cells)
+                for at, column in enumerate(table.columns):
+                    tokens.setdefault((table.path, at), set()).update(column.different)
+        facts.append(facts_in(tables))
     frozen = {field: frozenset(some) for field, some in tokens.items()}
-    return FormatModel(shape, together(facts_of(shape, tree) for tree in trees), frozen, scopes, frozenset(counts))
+    integers = {field: _integers(some) for field, some in tokens.items()}
+    return FormatModel(shape, together(facts), frozen, integers, scopes, frozenset(counts))
+
+
+def _integers(words: Set[str]) -> list[int]:
+    kind, numbers = numbers_of(words)
+    return sorted(map(int, numbers.values())) if kind == "integer" and numbers is not None else []
 
 
 def users(shape: Shape, field: Field) -> frozenset[Path]:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations, pairwise
+from itertools import combinations, repeat
+from operator import eq, gt, lt, sub
 from typing import Any, final
 
 from maxcode.evaluate.inputs.edges import edge_words
@@ -78,12 +79,30 @@ Facts = dict[Key, Fact]
 
 @final
 @dataclass(frozen=True, slots=True)
+class Column:
+    """Tokens of one kind (``integer``, ``number`` or ``word``), and the numbers that they are."""
+
+    tokens: Sequence[str]
+    different: Set[str]
+    kind: str
+    values: Sequence[float] | None
+
+    @staticmethod
+    def of(tokens: Sequence[str]) -> Column:
+        different = set(tokens)
+        kind, numbers = numbers_of(different)
+        values = [*map(numbers.__getitem__, tokens)] if numbers is not None else None
+        return Column(tokens, different, kind, values)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Table:
-    """Tokens by column at a place of the format: one line (``many`` False), the lines of a table, or the items of a
+    """Columns at column at a place of the format: one line (``many`` False), the lines of a table, or the items of a
     list."""
 
     path: Path
-    columns: tuple[Sequence[str], ...]
+    columns: tuple[Column, ...]
     scope: tuple[int | None, ...]
     many: bool
 
@@ -99,31 +118,39 @@ def tables_at(place: NodeAt) -> Iterator[Table]:
     scope = tuple(cell.value for cell in place.cells)
     match place.node:
         case TokenRow():
-            yield Table((*place.path, 0), tuple([token] for token in place.part), scope, False)
+            yield Table((*place.path, 0), tuple(Column.of([token]) for token in place.part), scope, False)
         case Tail(width=width):
             outside = scope[: len(scope) - width]
             if width:
-                yield Table((*place.path, 0), tuple([token] for token in place.part[0]), outside, False)
-            yield Table((*place.path, 1), (place.part[1],), scope, True)
-        case Repetition() if place.node.is_table and isinstance(row := place.node.body[0], TokenRow):
-            columns = tuple(zip(*place.part, strict=True)) or ((),) * row.width
-            yield Table((*place.path, 1), columns, scope, True)
+                yield Table((*place.path, 0), tuple(Column.of([token]) for token in place.part[0]), outside, False)
+            yield Table((*place.path, 1), (Column.of(place.part[1]),), scope, True)
+        case Repetition() if place.node.is_table:
+            yield Table((*place.path, 1), tuple(map(Column.of, place.part)), scope, True)
         case Repetition():
             pass
 
 
-def numbers(column: Sequence[str]) -> list[int] | None:
-    """The column as integers; None if a token is not an integer."""
-    return [int(token) for token in column] if _INTEGERS.fullmatch(" ".join(column) + " " * bool(column)) else None
+def numbers_of(words: Set[str]) -> tuple[str, Mapping[str, float] | None]:
+    """What all of the words are, and the number that each is; None if they are no numbers."""
+    if _INTEGERS.fullmatch(" ".join(words) + " " * bool(words)):
+        return "integer", {word: int(word) for word in words}
+    if all(map(_NUMBER.fullmatch, words)):
+        return "number", {word: float(word) for word in words}
+    return "word", None
 
 
 def facts_of(shape: Shape, tree: Tree) -> Facts:
     """The facts that hold in one text."""
+    return facts_in(tables(shape, tree))
+
+
+def facts_in(text: Iterable[Table]) -> Facts:
+    """The facts that hold in a text of these tables."""
     found: Facts = {}
     size = 0
-    sums: dict[Key, int] = {}
-    for table in tables(shape, tree):
-        size += sum(map(len, table.columns))
+    sums: dict[Key, float] = {}
+    for table in text:
+        size += sum(len(column.tokens) for column in table.columns)
         sums |= _sums(table)
         for key, fact in _table_facts(table):
             found[key] = _both(found[key], fact) if key in found else fact
@@ -133,11 +160,11 @@ def facts_of(shape: Shape, tree: Tree) -> Facts:
     return found
 
 
-def _sums(table: Table) -> dict[Key, int]:
+def _sums(table: Table) -> dict[Key, float]:
     """The sums of the columns of a list or a table at the top of a text."""
     if not table.many or len(table.path) > 2:
         return {}
-    columns = {(table.path, at): numbers(column) for at, column in enumerate(table.columns)}
+    columns = {(table.path, at): column.values for at, column in enumerate(table.columns) if column.kind == "integer"}
     return {key: sum(values) for key, values in columns.items() if values}
 
 
@@ -169,55 +196,39 @@ def _covers(one: Fact, other: Fact) -> bool:
 
 
 def _table_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
-    yield ("lines", table.path), Span(len(table.columns[0]), len(table.columns[0]))
-    values: list[Sequence[float] | None] = []
-    for at, column in enumerate(table.columns):
-        found = numbers(column)
-        kind, some = ("integer", found) if found is not None else _other(column)
-        values.append(some)
-        if column:
-            yield ("kind", table.path, at), Seen(frozenset({kind}))
-            yield from _column_facts(table, at, column, some)
-    yield from _row_facts(table, values)
+    rows = len(table.columns[0].tokens)
+    yield ("lines", table.path), Span(rows, rows)
+    for at, column in enumerate(table.columns if rows else ()):
+        yield ("kind", table.path, at), Seen(frozenset({column.kind}))
+        yield from _column_facts(table, (table.path, at), column)
+    yield from _row_facts(table)
 
 
-def _other(column: Sequence[str]) -> tuple[str, Sequence[float] | None]:
-    if all(_NUMBER.fullmatch(token) for token in column):
-        return "number", [float(token) for token in column]
-    return "word", None
-
-
-def _column_facts(
-    table: Table, at: int, column: Sequence[str], values: Sequence[float] | None
-) -> Iterator[tuple[Key, Fact]]:
-    here = (table.path, at)
+def _column_facts(table: Table, here: Key, column: Column) -> Iterator[tuple[Key, Fact]]:
+    values = column.values
     if values is not None:
-        yield ("range", *here), Span(min(values), max(values))
-        whole = [value for value in values if isinstance(value, int)]
-        if len(whole) == len(values):
-            step = math.gcd(*(value - whole[0] for value in whole))
-            yield ("remainder", *here), Remainder(whole[0], step)
+        low, high, first = min(values), max(values), values[0]
+        yield ("range", *here), Span(low, high)
+        if isinstance(first, int):
+            yield ("remainder", *here), Remainder(first, math.gcd(*map(sub, values, repeat(first))))
         for number, bound in enumerate(table.scope):
             if bound is not None:
-                yield ("against", *here, number), _side(min(values) - bound, max(values) - bound)
-    if table.many and len(column) > 1:
-        yield from _list_facts(table, here, column, values)
+                yield ("against", *here, number), _side(low - bound, high - bound)
+    if table.many and len(column.tokens) > 1:
+        yield from _list_facts(table, here, column)
 
 
-def _list_facts(
-    table: Table, here: Key, column: Sequence[str], values: Sequence[float] | None
-) -> Iterator[tuple[Key, Fact]]:
-    yield ("repeats", *here), Seen(frozenset({"some" if len(set(column)) < len(column) else "none"}))
-    if values is None:
+def _list_facts(table: Table, here: Key, column: Column) -> Iterator[tuple[Key, Fact]]:
+    yield ("repeats", *here), Seen(frozenset({"some" if len(column.different) < len(column.tokens) else "none"}))
+    if (values := column.values) is None:
         return
-    steps = [b - a for a, b in pairwise(values)]
-    yield ("neighbours", *here), Seen(frozenset(map(_sign, steps)))
+    steps = [*map(sub, values[1:], values)]
+    yield ("neighbours", *here), Seen(_signs(values[1:], values))
     yield ("apart", *here), Span(0, max(map(abs, steps)))
     if len(steps) > 1:
-        yield ("bends", *here), Seen(frozenset(_sign(b - a) for a, b in pairwise(steps)))
-    ahead = [value - i for i, value in enumerate(values)]
-    yield ("position", *here), _side(min(ahead), max(ahead))
-    yield ("next position", *here), _side(min(ahead) - 1, max(ahead) - 1)
+        yield ("bends", *here), Seen(_signs(steps[1:], steps))
+    yield ("position", *here), _sides(_signs(values, range(len(values))))
+    yield ("next position", *here), _sides(_signs(values, range(1, len(values) + 1)))
     total = sum(values)
     yield ("sum", *here), Span(total, total)
     for number, bound in enumerate(table.scope):
@@ -225,20 +236,22 @@ def _list_facts(
             yield ("sum against", *here, number), _side(total - bound, total - bound)
 
 
-def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
+def _row_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
+    values = [column.values for column in table.columns]
     for one in range(len(values)):
         for other in range(one):
             left, right = values[one], values[other]
             if left and right:
-                signs = frozenset(_sign(a - b) for a, b in zip(left, right, strict=True))
-                yield ("beside", table.path, one, other), Seen(signs)
-    if table.many and len(values) > 1 and len(table.columns[0]) > 1:
+                yield ("beside", table.path, one, other), Seen(_signs(left, right))
+    if table.many and len(values) > 1 and len(table.columns[0].tokens) > 1:
         yield from _next_row_facts(table, values)
-        rows = [frozenset(row[:2]) for row in zip(*table.columns, strict=True)]
-        yield ("pairs", table.path), Seen(frozenset({"some" if len(set(rows)) < len(rows) else "none"}))
-        for at, column in enumerate(table.columns[2:], 2):
-            weighed = len(set(zip(rows, column, strict=True)))
-            yield ("weights", table.path, at), Seen(frozenset({"several" if weighed > len(set(rows)) else "one"}))
+        first, second, *others = (column.tokens for column in table.columns)
+        pairs = [*zip(map(min, first, second), map(max, first, second), strict=True)]
+        different = len(set(pairs))
+        yield ("pairs", table.path), Seen(frozenset({"some" if different < len(pairs) else "none"}))
+        for at, column in enumerate(others, 2):
+            weighed = len(set(zip(pairs, column, strict=True)))
+            yield ("weights", table.path, at), Seen(frozenset({"several" if weighed > different else "one"}))
 
 
 def _next_row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
@@ -246,12 +259,10 @@ def _next_row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> I
     for one, left in enumerate(values):
         for other, right in enumerate(values):
             if one != other and left and right:
-                signs = frozenset(_sign(a - b) for a, b in zip(left[1:], right, strict=False))
-                yield ("next row", table.path, one, other), Seen(signs)
+                yield ("next row", table.path, one, other), Seen(_signs(left[1:], right))
     first, second = values[:2]
-    if first and second and all(isinstance(value, int) for value in (*first, *second)):
-        edges = [(int(a), int(b)) for a, b in zip(first, second, strict=True)]
-        for name, word in edge_words(edges).items():
+    if first and second and isinstance(first[0], int) and isinstance(second[0], int):
+        for name, word in edge_words([*zip(map(int, first), map(int, second), strict=True)]).items():
             yield (name, table.path), Seen(frozenset({word}))
 
 
@@ -260,5 +271,12 @@ def _side(low: float, high: float) -> Span:
     return Span((low > 0) - (low < 0), (high > 0) - (high < 0))
 
 
-def _sign(difference: float) -> str:
-    return "<" if difference < 0 else ">" if difference > 0 else "="
+def _sides(signs: frozenset[str]) -> Span:
+    """The same of differences, given their signs."""
+    sides = [side for side, sign in ((-1, "<"), (0, "="), (1, ">")) if sign in signs]
+    return Span(sides[0], sides[-1])
+
+
+def _signs(left: Sequence[float], right: Sequence[float]) -> frozenset[str]:
+    """How numbers compare with those at the same place on the other side, which may go on."""
+    return frozenset(sign for sign, holds in (("<", lt), ("=", eq), (">", gt)) if any(map(holds, left, right)))
