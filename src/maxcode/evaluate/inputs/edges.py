@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 ROWS_AT_MOST = 20_000  # more take long to look at, for every input that is made
+EDGE_WORDS = ("forest", "connected", "acyclic")
 
 Edges = Sequence[tuple[int, int]]
 
@@ -17,11 +18,8 @@ def edge_words(edges: Edges) -> Mapping[str, str]:
         return {}
     nodes = {node for edge in edges for node in edge}
     parts, closing = _joined(nodes, edges)
-    return {
-        "forest": "no" if closing else "yes",
-        "connected": "yes" if parts == 1 else "no",
-        "acyclic": "yes" if _is_acyclic(nodes, edges) else "no",
-    }
+    holds = not closing, parts == 1, _is_acyclic(nodes, edges)
+    return {name: "yes" if one else "no" for name, one in zip(EDGE_WORDS, holds, strict=True)}
 
 
 def _joined(nodes: set[int], edges: Edges) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from maxcode.evaluate.inputs.format_model import FormatModel, Understood, users
 from maxcode.evaluate.inputs.grammar import Field, Repetition, tree_of, walk, written
-from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
+from maxcode.evaluate.inputs.invariants import Fact, Key, Span
 from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of
 
 
@@ -65,8 +65,7 @@ def _is_only_larger(known: FormatModel, text: str, scaled: frozenset[Field]) -> 
     tree = tree_of(known.shape, text)
     if tree is None:
         return False
-    made = facts_of(known.shape, tree)
-    return all(comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
+    return all(comes_with_size(known, key, fact, scaled) for key, fact in known.new_in(tree))
 
 
 def comes_with_size(known: FormatModel, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:

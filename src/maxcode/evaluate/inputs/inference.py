@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
+from operator import sub
 from typing import final
 
 from maxcode.evaluate.inputs.grammar import (
@@ -44,7 +45,7 @@ class _Cursor:
 
     @property
     def ended(self) -> bool:
-        return self.at >= len(self.lines)
+        return self.at >= len(self.alike)
 
     def copy(self) -> _Cursor:
         return _Cursor(self.lines, self.alike, self.at, list(self.scope))
@@ -53,7 +54,7 @@ class _Cursor:
         """The cursor behind a node; None if the text does not go on like this."""
         moved = self.copy()
         if isinstance(node, Repetition) and node.is_table and isinstance(row := node.body[0], TokenRow):
-            left = len(self.lines) - self.at  # as ``take`` does, without a copy of the lines: most nodes tried are such
+            left = len(self.alike) - self.at  # as ``take`` does, without a copy of the lines: most nodes tried are such
             wanted = left if node.count is None else value_of(node.count, self.scope)
             if wanted is None or not 0 <= wanted <= left:
                 return None
@@ -117,6 +118,7 @@ class _Inference:
         self._free = free
         self._steps = 0
         self._parts = 0
+        self._tried: dict[Shape, list[tuple[int, tuple[Node, list[_Cursor]] | None]]] = {}
 
     def of_at_most(self, parts: int, starts: Sequence[_Cursor], simpler: tuple[Shape, ...]) -> tuple[Shape, ...]:
         """Every format of at most so many parts; ``simpler``: those of fewer parts."""
@@ -136,12 +138,33 @@ class _Inference:
             return
         if len(before) == self._parts:
             return
-        for node, after in self._next(cursors, 0):
+        for node, after in self._after(before, cursors):
             if isinstance(node, TokenRow) and [node] * _ALIKE_AT_MOST == list(before[-_ALIKE_AT_MOST:]):
                 continue
             if _is_free(node) and any(map(_is_free, before)):
                 continue  # several parts of any length would explain every text
             yield from self._rest(after, (*before, node))
+
+    def _after(self, before: Shape, cursors: Sequence[_Cursor]) -> Iterator[tuple[Node, list[_Cursor]]]:
+        """What ``_next`` finds behind a beginning, in as many steps; a search for more parts does not look again."""
+        if before in self._tried:
+            for steps, found in self._tried[before]:
+                self._step(steps)
+                if found is not None:
+                    yield found
+            return
+        tried: list[tuple[int, tuple[Node, list[_Cursor]] | None]] = []
+        start = self._steps
+        for found in self._next(cursors, 0):
+            tried.append((self._steps - start, found))
+            yield found
+            start = self._steps
+        self._tried[before] = [*tried, (self._steps - start, None)]
+
+    def _step(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > _STEPS_AT_MOST:
+            raise _EnoughError
 
     def _next(self, cursors: Sequence[_Cursor], depth: int) -> Iterator[tuple[Node, list[_Cursor]]]:
         """The nodes that every text allows next, and the cursors after each."""
@@ -150,9 +173,7 @@ class _Inference:
                 yield node, after
 
     def _advanced(self, node: Node, cursors: Sequence[_Cursor]) -> list[_Cursor] | None:
-        self._steps += 1
-        if self._steps > _STEPS_AT_MOST:
-            raise _EnoughError
+        self._step(1)
         after = []
         for cursor in cursors:
             if (moved := cursor.past(node)) is None:
@@ -236,10 +257,12 @@ def _counts(cursors: Sequence[_Cursor], offsets: Sequence[int]) -> list[Count]:
     """The scalars that could be the number of lines that follow, in every text."""
     size = min(len(one.scope) for one in cursors)
     found = []
-    for index, offset in product(range(size), offsets):
-        values = [one.scope[index] for one in cursors]
-        if all(v is not None and 0 <= v + offset <= len(c.lines) - c.at for v, c in zip(values, cursors, strict=True)):
-            found.append(Count(index, offset))
+    left = [len(one.alike) - one.at for one in cursors]
+    for index in range(size):
+        values = [value for one in cursors if (value := one.scope[index]) is not None]
+        if len(values) == len(left):
+            low, room = min(values), min(map(sub, left, values))
+            found += [Count(index, offset) for offset in offsets if -low <= offset <= room]
     return found
 
 

@@ -14,17 +14,17 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations, repeat
 from operator import eq, gt, lt, sub
 from typing import Any, final
 
-from maxcode.evaluate.inputs.edges import edge_words
+from maxcode.evaluate.inputs.edges import EDGE_WORDS, edge_words
 from maxcode.evaluate.inputs.grammar import NodeAt, Path, Repetition, Shape, Tail, TokenRow, Tree, walk
 
 _INTEGERS = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,19}) )*+")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _SUMS_AT_MOST = 8  # lists and columns of a text whose sums are compared
+_OF_ROWS = frozenset({"pairs", "weights", *EDGE_WORDS})
 Key = tuple[Any, ...]
 
 
@@ -139,25 +139,22 @@ def numbers_of(words: Set[str]) -> tuple[str, Mapping[str, float] | None]:
     return "word", None
 
 
-def facts_of(shape: Shape, tree: Tree) -> Facts:
-    """The facts that hold in one text."""
-    return facts_in(tables(shape, tree))
+def facts_of(shape: Shape, tree: Tree, settled: frozenset[Key] = frozenset()) -> Iterator[tuple[Key, Fact]]:
+    """What a text shows: of each table, then of the whole; without facts that are ``settled``."""
+    return facts_in(tables(shape, tree), settled)
 
 
-def facts_in(text: Iterable[Table]) -> Facts:
-    """The facts that hold in a text of these tables."""
-    found: Facts = {}
+def facts_in(text: Iterable[Table], settled: frozenset[Key] = frozenset()) -> Iterator[tuple[Key, Fact]]:
+    """The same of the tables of a text."""
     size = 0
     sums: dict[Key, float] = {}
     for table in text:
         size += sum(len(column.tokens) for column in table.columns)
         sums |= _sums(table)
-        for key, fact in _table_facts(table):
-            found[key] = _both(found[key], fact) if key in found else fact
-    found[("size",)] = Span(0, size)
+        yield from _table_facts(table, settled)
+    yield ("size",), Span(0, size)
     for one, other in combinations(sums, 2) if len(sums) <= _SUMS_AT_MOST else ():
-        found[("sums", *one, *other)] = Seen(frozenset({"equal" if sums[one] == sums[other] else "different"}))
-    return found
+        yield ("sums", *one, *other), Seen(frozenset({"equal" if sums[one] == sums[other] else "different"}))
 
 
 def _sums(table: Table) -> dict[Key, float]:
@@ -172,19 +169,21 @@ def _both(one: Fact, other: Any) -> Fact:
     return one.joined(other)
 
 
-def together(many: Iterable[Facts]) -> Facts:
-    """The facts that hold in all of them: each as wide as the texts show."""
-
-    def join(one: Facts, other: Facts) -> Facts:
-        shared = {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
-        return {**one, **other, **shared}
-
-    return reduce(join, many, {})
+def add(known: Facts, shown: Iterable[tuple[Key, Fact]]) -> None:
+    """Widens the facts that hold in some texts to what another one shows."""
+    for key, fact in shown:
+        known[key] = _both(known[key], fact) if key in known else fact
 
 
-def broken(known: Mapping[Key, Fact], made: Mapping[Key, Fact]) -> Iterator[Key]:
-    """The facts of a generated text that no given text shows."""
-    return (key for key, fact in made.items() if key not in known or not _covers(known[key], fact))
+def settled(known: Mapping[Key, Fact]) -> frozenset[Key]:
+    """The facts of whole rows, which take long to look at, where either word was seen: nothing new can be shown."""
+    seen = [(key, fact) for key, fact in known.items() if key[0] in _OF_ROWS and isinstance(fact, Seen)]
+    return frozenset(key for key, fact in seen if len(fact.words) > 1)
+
+
+def is_new(known: Mapping[Key, Fact], key: Key, fact: Fact) -> bool:
+    """True for a fact of a generated text that no given text shows."""
+    return key not in known or not _covers(known[key], fact)
 
 
 def _covers(one: Fact, other: Fact) -> bool:
@@ -195,13 +194,17 @@ def _covers(one: Fact, other: Fact) -> bool:
 # ------------------------------------------------------------------------------------------------------------ a table
 
 
-def _table_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
+def _table_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
     rows = len(table.columns[0].tokens)
     yield ("lines", table.path), Span(rows, rows)
     for at, column in enumerate(table.columns if rows else ()):
         yield ("kind", table.path, at), Seen(frozenset({column.kind}))
         yield from _column_facts(table, (table.path, at), column)
     yield from _row_facts(table)
+    if table.many and len(table.columns) > 1 and rows > 1:
+        yield from _next_row_facts(table)
+        yield from _pair_facts(table, settled)
+        yield from _edge_facts(table, settled)
 
 
 def _column_facts(table: Table, here: Key, column: Column) -> Iterator[tuple[Key, Fact]]:
@@ -243,27 +246,38 @@ def _row_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
             left, right = values[one], values[other]
             if left and right:
                 yield ("beside", table.path, one, other), Seen(_signs(left, right))
-    if table.many and len(values) > 1 and len(table.columns[0].tokens) > 1:
-        yield from _next_row_facts(table, values)
-        first, second, *others = (column.tokens for column in table.columns)
-        pairs = [*zip(map(min, first, second), map(max, first, second), strict=True)]
-        different = len(set(pairs))
-        yield ("pairs", table.path), Seen(frozenset({"some" if different < len(pairs) else "none"}))
-        for at, column in enumerate(others, 2):
-            weighed = len(set(zip(pairs, column, strict=True)))
-            yield ("weights", table.path, at), Seen(frozenset({"several" if weighed > different else "one"}))
 
 
-def _next_row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
-    """How rows follow one another, and what they are as edges."""
+def _pair_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
+    """Whether a pair in the first two columns comes again, and with another value."""
+    keys = [("pairs", table.path), *(("weights", table.path, at) for at in range(2, len(table.columns)))]
+    if settled.issuperset(keys):
+        return
+    first, second, *others = (column.tokens for column in table.columns)
+    pairs = [*zip(map(min, first, second), map(max, first, second), strict=True)]
+    different = len(set(pairs))
+    yield keys[0], Seen(frozenset({"some" if different < len(pairs) else "none"}))
+    for key, column in zip(keys[1:], others, strict=True):
+        weighed = len(set(zip(pairs, column, strict=True)))
+        yield key, Seen(frozenset({"several" if weighed > different else "one"}))
+
+
+def _edge_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
+    """What rows are as edges."""
+    first, second = table.columns[:2]
+    if first.kind == second.kind == "integer" and not settled.issuperset((name, table.path) for name in EDGE_WORDS):
+        edges = [*zip(map(int, first.values or ()), map(int, second.values or ()), strict=True)]
+        for name, word in edge_words(edges).items():
+            yield (name, table.path), Seen(frozenset({word}))
+
+
+def _next_row_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
+    """How rows follow one another."""
+    values = [column.values for column in table.columns]
     for one, left in enumerate(values):
         for other, right in enumerate(values):
             if one != other and left and right:
                 yield ("next row", table.path, one, other), Seen(_signs(left[1:], right))
-    first, second = values[:2]
-    if first and second and isinstance(first[0], int) and isinstance(second[0], int):
-        for name, word in edge_words([*zip(map(int, first), map(int, second), strict=True)]).items():
-            yield (name, table.path), Seen(frozenset({word}))
 
 
 def _side(low: float, high: float) -> Span:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise, repeat
@@ -33,7 +34,7 @@ from maxcode.evaluate.inputs.grammar import (
     walk,
     written,
 )
-from maxcode.evaluate.inputs.invariants import Key, Remainder, Span, broken, facts_of
+from maxcode.evaluate.inputs.invariants import Remainder, Span
 
 TRIES = 40
 _LINES_LEAST = 8  # fewer lines say nothing about order
@@ -93,13 +94,12 @@ def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
 
 def is_explained(given: Understood, text: str) -> bool:
     lines = lines_of(text)
-    return lines is not None and not any(True for known in given.shapes for _ in _strange(known, lines))
+    return lines is not None and all(_explains(known, lines) for known in given.shapes)
 
 
-def _strange(known: FormatModel, lines: Lines) -> Iterator[Key]:
-    """What the lines show that no given text does; ("shape",) if the format does not explain them."""
+def _explains(known: FormatModel, lines: Lines) -> bool:
     tree = read(known.shape, lines)
-    return iter([("shape",)]) if tree is None else broken(known.facts, facts_of(known.shape, tree))
+    return tree is not None and next(known.new_in(tree), None) is None
 
 
 def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
@@ -171,13 +171,13 @@ def of_type(low: int, high: int, far: tuple[int, int]) -> tuple[int, int]:
 
 
 def _is_special(values: Sequence[int]) -> bool:
-    """True if all values are powers of two, squares or primes, which numbers between them need not be."""
-    large = [value for value in values if value > 3]
+    """True if all (ascending) values are powers of two, squares or primes, which numbers between them need not be."""
+    large = values[bisect_right(values, 3) :]
     if not large:
         return False
     powers = all(value & (value - 1) == 0 for value in large)
     squares = all(math.isqrt(value) ** 2 == value for value in large) and not all(map(_is_power_of_ten, large))
-    primes = max(large) < 1 << 40 and all(_may_be_prime(value) for value in large)
+    primes = large[-1] < 1 << 40 and all(_may_be_prime(value) for value in large)
     return powers or squares or primes
 
 

@@ -31,7 +31,7 @@ from maxcode.evaluate.inputs.grammar import (
     walk,
     written,
 )
-from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
+from maxcode.evaluate.inputs.invariants import Fact, Key, Span, facts_of, is_new, settled
 from maxcode.evaluate.inputs.mutate import (
     TRIES,
     Draft,
@@ -308,12 +308,12 @@ def _is_only_wider(given: Understood, text: str, way: _Wider, limits: Limits) ->
         tree = read(known.shape, lines) if lines is not None else None
         if tree is None:
             return False
-        made = facts_of(known.shape, tree)
         first = number == 0  # the fields are those of the first format
-        if not all(_is_larger(known, key, made[key], way, first) for key in broken(known.facts, made)):
-            return False
-        if first and not all(_is_within(known, field, made, limits) for field in fields_of(known.shape)):
-            return False
+        for key, fact in facts_of(known.shape, tree, settled(known.facts)):
+            if is_new(known.facts, key, fact) and not _is_larger(known, key, fact, way, first):
+                return False
+            if first and key[0] == "range" and not _is_within(known, (key[1], key[2]), fact, limits):
+                return False
     return True
 
 
@@ -327,9 +327,5 @@ def _of_size(known: FormatModel, key: Key, fact: Fact, way: _Wider) -> bool:
     return comes_with_size(known, key, fact, way.sized)
 
 
-def _is_within(known: FormatModel, field: Field, made: Mapping[Key, Fact], limits: Limits) -> bool:
-    span = made.get(("range", *field))
-    if not isinstance(span, Span):
-        return True
-    low, high = _ends(known, field, limits.get(field))
-    return low <= span.low and span.high <= high
+def _is_within(known: FormatModel, field: Field, fact: Fact, limits: Limits) -> bool:
+    return Span(*_ends(known, field, limits.get(field))).covers(fact) if isinstance(fact, Span) else True
