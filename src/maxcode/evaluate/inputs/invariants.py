@@ -23,6 +23,7 @@ from maxcode.evaluate.inputs.grammar import NodeAt, Path, Repetition, Shape, Tai
 
 _INTEGERS = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,19}) )*+")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_EDGES_AT_MOST = 20_000  # more take long to look at, for every input that is made
 _SUMS_AT_MOST = 8  # lists and columns of a text whose sums are compared
 _OF_ROWS = frozenset({"pairs", "weights", *EDGE_WORDS})
 Key = tuple[Any, ...]
@@ -264,8 +265,10 @@ def _pair_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fa
 
 def _edge_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
     """What rows are as edges."""
+    if settled.issuperset((name, table.path) for name in EDGE_WORDS):
+        return
     first, second = table.columns[:2]
-    if first.kind == second.kind == "integer" and not settled.issuperset((name, table.path) for name in EDGE_WORDS):
+    if first.kind == second.kind == "integer" and len(first.tokens) <= _EDGES_AT_MOST:
         edges = [*zip(map(int, first.values or ()), map(int, second.values or ()), strict=True)]
         for name, word in edge_words(edges).items():
             yield (name, table.path), Seen(frozenset({word}))

@@ -239,11 +239,7 @@ def _permuting(known: FormatModel, path: Path) -> Callable[[random.Random, Tree]
 def put_in_order(place: NodeAt, order: Sequence[int]) -> None:
     """The items, lines or bodies with these numbers, in this order."""
     for items in place.lists:
-        items[:] = _copied([items[number] for number in order])  # one may come twice
-
-
-def _copied(part: Tree) -> Tree:
-    return [_copied(one) if isinstance(one, list) else one for one in part]
+        items[:] = [items[number] for number in order]
 
 
 def drawn(rng: random.Random, below: int, count: int) -> list[int]:
@@ -330,5 +326,11 @@ def resize(shape: Shape, tree: Tree, field: Field, picks: Callable[[int], list[i
         kept, last, offset = chosen[id(cell.tokens)], len(place.lists[0]) - 1, node.count.offset
         if not kept or last < 0:
             continue
-        put_in_order(place, [min(pick, last) for pick in [*kept, kept[-1]][: len(kept) + offset]])
+        put_in_order(place, [pick if pick < last else last for pick in [*kept, kept[-1]][: len(kept) + offset]])
+        if isinstance(node, Repetition) and not node.is_table:
+            place.part[:] = map(_copied, place.part)  # a body that comes twice may change once
         cell.tokens[cell.at] = str(len(kept))
+
+
+def _copied(part: Tree) -> Tree:
+    return [_copied(one) if isinstance(one, list) else one for one in part]

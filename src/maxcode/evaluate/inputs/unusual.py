@@ -297,7 +297,7 @@ def _growing(known: FormatModel, field: Field, limits: Limits) -> Callable[[rand
 
 def _more(rng: random.Random, old: int, new: int, in_order: bool) -> list[int]:
     """Which of ``old`` items become the ``new`` ones: all of them, and some again."""
-    picks = [*range(old), *(rng.randrange(old) for _ in range(new - old))] if old else []
+    picks = [*range(old), *drawn(rng, old, new - old)] if old else []
     return sorted(picks) if in_order else picks
 
 
