@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from maxcode.evaluate.inputs.edges import edge_words
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
-from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, lines_of, read, written
+from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, lines_of, tree_of, written
 from maxcode.evaluate.inputs.inference import explanations
-from maxcode.evaluate.inputs.invariants import broken, facts_of
+from maxcode.evaluate.inputs.invariants import facts_of, is_new
 from maxcode.evaluate.inputs.mutate import draft
 
 Format = Callable[[random.Random], str]
@@ -133,10 +133,11 @@ def test_what_is_made_reads_by_the_same_shapes_and_shows_nothing_new(make: Forma
         return
     assert made.text not in known.texts
     for one in known.shapes:
-        tree = read(one.shape, lines_of(made.text) or [])
+        tree = tree_of(one.shape, made.text)
         assert tree is not None
         assert written(one.shape, tree) == made.text
-        assert not list(broken(one.facts, facts_of(one.shape, tree)))
+        assert not list(one.new_in(tree))
+        assert not [key for key, fact in facts_of(one.shape, tree) if is_new(one.facts, key, fact)]
 
 
 def numbers_of(text: str) -> list[list[int]]:
@@ -341,7 +342,7 @@ def test_cases_and_lists_are_made_larger_with_their_counts(seed: int, factor: in
     text = larger(known, base, factor)
     assert text is not None
     assert int(text.split()[0]) == factor * int(base.split()[0])
-    assert read(known.shapes[0].shape, lines_of(text) or []) is not None
+    assert tree_of(known.shapes[0].shape, text) is not None
 
 
 def test_a_larger_graph_keeps_its_nodes_and_a_larger_tree_or_permutation_cannot_be_made() -> None:

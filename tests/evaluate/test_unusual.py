@@ -19,7 +19,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.certificate.doubts import findings_of
 from maxcode.sandbox.sandbox import Sandbox
-from tests.evaluate.test_mutate import a_graph, a_list, a_permutation, a_sorted_list_with_queries, given_by
+from tests.evaluate.test_mutate import a_graph, a_list, a_permutation, a_sorted_list_with_queries, cases, given_by
 from tests.evaluate.test_unseen import FAST, SIZES, problem_of
 from tests.support.rules import SHORT
 
@@ -80,6 +80,13 @@ def test_habits_break_no_fact_of_the_given_inputs() -> None:
     lists = [numbers(one.text)[1] for one in drafts]
     assert any(len(set(one)) <= 3 < len(one) for one in lists)
     assert any(one == sorted(one) and len(set(one)) > 3 for one in lists)
+
+
+def test_cases_are_never_sorted_and_their_lists_may_hold_few_values() -> None:
+    given = given_by(cases, 6)
+    drafts = [one for number in range(30) if (one := habit(given, str(number))) is not None]
+    assert {how for one in drafts for how in one.how} == {"with few values"}
+    assert all(is_explained(given, one.text) for one in drafts)
 
 
 def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
-from maxcode.evaluate.inputs.grammar import Repetition, lines_of, read, walk, written
-from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
+from maxcode.evaluate.inputs.format_model import FormatModel, Understood, users
+from maxcode.evaluate.inputs.grammar import Field, Repetition, tree_of, walk, written
+from maxcode.evaluate.inputs.invariants import Fact, Key, Span
 from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of
 
 
@@ -22,7 +22,7 @@ def larger(given: Understood, base: str, factor: int) -> str | None:
         return None
     known = given.shapes[0]
     for fields in filter(None, _scalable(known)):
-        tree = read(known.shape, lines_of(base) or [])
+        tree = tree_of(known.shape, base)
         for field in fields if tree is not None else ():
             resize(known.shape, tree or [], field, lambda old: [*range(old)] * factor)
         text = written(known.shape, tree) if tree is not None else base
@@ -34,7 +34,7 @@ def larger(given: Understood, base: str, factor: int) -> str | None:
 def _multiplied(given: Understood, base: str, factor: int) -> str | None:
     """The only number of a text, multiplied; None where it may have no other values, or gets too large for its type."""
     known, field = given.shapes[0], ((0, 0), 0)
-    tree = read(known.shape, lines_of(base) or [])
+    tree = tree_of(known.shape, base)
     if tree is None or field not in drawable(known, list(walk(known.shape, tree))):
         return None
     values, stride, old = known.values(field), step_of(known, field), int(base)
@@ -62,12 +62,10 @@ _BOUNDS = frozenset({"against", "position", "next position"})
 
 
 def _is_only_larger(known: FormatModel, text: str, scaled: frozenset[Field]) -> bool:
-    lines = lines_of(text)
-    tree = read(known.shape, lines) if lines is not None else None
+    tree = tree_of(known.shape, text)
     if tree is None:
         return False
-    made = facts_of(known.shape, tree)
-    return all(comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
+    return all(comes_with_size(known, key, fact, scaled) for key, fact in known.new_in(tree))
 
 
 def comes_with_size(known: FormatModel, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import final
 
 from maxcode.evaluate.inputs.grammar import (
+    Field,
+    Lines,
     Path,
     Repetition,
     Shape,
     TokenRow,
-    Tokens,
-    integer,
+    Tree,
     lines_of,
     read,
     walk,
 )
 from maxcode.evaluate.inputs.inference import explanations
-from maxcode.evaluate.inputs.invariants import Fact, Facts, Seen, Span, facts_of, tables_at, together
+from maxcode.evaluate.inputs.invariants import (
+    Fact,
+    Facts,
+    Key,
+    Seen,
+    Span,
+    Table,
+    add,
+    facts_in,
+    facts_of,
+    is_new,
+    numbers_of,
+    settled,
+    tables_at,
+)
 
 TEXTS_LEAST = 3
 BYTES_AT_MOST = 8 << 20  # of all texts together; more takes many seconds to read
-Field = tuple[Path, int]
 
 
 @final
@@ -31,23 +45,26 @@ class FormatModel:
     """A format that explains all given texts, and the facts that hold in them.
 
     ``tokens``: the tokens by field.
+    ``integers``: the same as integers, ascending; empty if anything else was seen.
     ``scopes``: the scalars above a table, by its path.
+    ``below``: each column of a table with each scalar that it never exceeds, by its path.
     """
 
     shape: Shape
     facts: Facts
     tokens: Mapping[Field, frozenset[str]]
+    integers: Mapping[Field, Sequence[int]]
     scopes: Mapping[Path, tuple[Field, ...]]
     counts: frozenset[Field]
+    below: Mapping[Path, Sequence[tuple[int, int]]]
 
     def words(self, kind: str, path: Path, *at: int) -> frozenset[str]:
         found = self.facts.get((kind, path, *at))
         return found.words if isinstance(found, Seen) else frozenset()
 
-    def values(self, field: Field) -> list[int]:
+    def values(self, field: Field) -> Sequence[int]:
         """The integers seen in a field, ascending; empty if anything else was seen."""
-        found = [integer(token) for token in self.tokens.get(field, ())]
-        return sorted(one for one in found if one is not None) if None not in found else []
+        return self.integers.get(field, ())
 
     def columns(self, path: Path) -> list[Field]:
         """The fields of a table."""
@@ -56,22 +73,22 @@ class FormatModel:
     @property
     def bounds(self) -> frozenset[Field]:
         """Scalars that a column never exceeds, such as the number of nodes in a graph: other numbers depend on them."""
-        keys = [key for key, fact in self.facts.items() if key[0] == "against" and _is_never_above(fact)]
-        return frozenset(self.scopes[path][number] for _, path, _, number in keys if path[-1] == 1)
+        columns = [(path, number) for path, found in self.below.items() if path[-1] == 1 for _, number in found]
+        return frozenset(self.scopes[path][number] for path, number in columns)
 
     def is_structure(self, path: Path) -> bool:
         """True if lines hold two indices below one bound, as edges and intervals do: they cannot change separately."""
-        bounded = [number for _, number in self._below(path)]
+        bounded = [number for _, number in self.below.get(path, ())]
         return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
 
     def bounded(self, path: Path) -> frozenset[Field]:
         """The columns of a table that never exceed some scalar."""
-        return frozenset((path, at) for at, _ in self._below(path))
+        return frozenset((path, at) for at, _ in self.below.get(path, ()))
 
-    def _below(self, path: Path) -> list[tuple[int, int]]:
-        """Each column of a table with each scalar that it never exceeds."""
-        keys = [key for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
-        return [(key[2], key[3]) for key in keys]
+    def new_in(self, tree: Tree) -> Iterator[tuple[Key, Fact]]:
+        """What a text shows that no given text does."""
+        shown = facts_of(self.shape, tree, settled(self.facts))
+        return ((key, fact) for key, fact in shown if is_new(self.facts, key, fact))
 
     @property
     def is_one_number(self) -> bool:
@@ -87,8 +104,13 @@ class FormatModel:
         )
 
 
-def _is_never_above(fact: Fact) -> bool:
-    return isinstance(fact, Span) and fact.high <= 0
+def _below(facts: Facts) -> Mapping[Path, Sequence[tuple[int, int]]]:
+    found: dict[Path, list[tuple[int, int]]] = {}
+    for (kind, *key), fact in facts.items():
+        if kind == "against" and isinstance(fact, Span) and fact.high <= 0:
+            path, at, number = key
+            found.setdefault(path, []).append((at, number))
+    return found
 
 
 @final
@@ -119,20 +141,30 @@ def understand(texts: Sequence[str]) -> Understood:
     return Understood(texts, tuple(_known(shape, split) for shape in shapes))
 
 
-def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> FormatModel:
-    trees = [tree for lines in texts if (tree := read(shape, lines)) is not None]
+def _known(shape: Shape, texts: Sequence[Lines]) -> FormatModel:
+    facts: Facts = {}
     tokens: dict[Field, set[str]] = {}
     scopes: dict[Path, tuple[Field, ...]] = {}
     counts: set[Field] = set()
-    for place in (place for tree in trees for place in walk(shape, tree)):
-        if (counted := place.counted) is not None:
-            counts.add(counted.field)
-        for table in tables_at(place):
-            scopes[table.path] = tuple(cell.field for cell in place.cells)
-            for at, column in enumerate(table.columns):
-                tokens.setdefault((table.path, at), set()).update(column)
+    for tree in (tree for lines in texts if (tree := read(shape, lines)) is not None):
+        tables: list[Table] = []
+        for place in walk(shape, tree):
+            if (counted := place.counted) is not None:
+                counts.add(counted.field)
+            for table in tables_at(place):
+                tables.append(table)
+                scopes[table.path] = tuple(cell.field for cell in place.cells)
+                for at, column in enumerate(table.columns):
+                    tokens.setdefault((table.path, at), set()).update(column.different)
+        add(facts, facts_in(tables, settled(facts)))
     frozen = {field: frozenset(some) for field, some in tokens.items()}
-    return FormatModel(shape, together(facts_of(shape, tree) for tree in trees), frozen, scopes, frozenset(counts))
+    integers = {field: _integers(some) for field, some in tokens.items()}
+    return FormatModel(shape, facts, frozen, integers, scopes, frozenset(counts), _below(facts))
+
+
+def _integers(words: Set[str]) -> list[int]:
+    kind, numbers = numbers_of(words)
+    return sorted(map(int, numbers.values())) if kind == "integer" and numbers is not None else []
 
 
 def users(shape: Shape, field: Field) -> frozenset[Path]:

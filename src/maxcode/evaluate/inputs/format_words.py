@@ -29,7 +29,8 @@ def header(shape: Shape, beginning: str) -> tuple[int, ...]:
     found: list[int | None] = []
     lines = beginning.split("\n")
     for node, line in zip(shape, lines, strict=False):
-        tokens = (lines_of(line) or [[]])[0]
+        read = lines_of(line)
+        tokens = read[0] if read is not None else []
         if isinstance(node, Repetition) or len(tokens) < node.width:
             break
         found += map(integer, tokens[: node.width])

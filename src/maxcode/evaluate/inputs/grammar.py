@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, final
 
 Tokens = list[str]
 Path = tuple[int, ...]
+Field = tuple[Path, int]
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
 
@@ -66,15 +68,39 @@ class Repetition:
 
 Node = TokenRow | Tail | Repetition
 Shape = tuple[Node, ...]
-Tree = list[Any]  # TokenRow: tokens; Tail: [scalars, items]; Repetition: trees of its bodies (tables: tokens)
+Tree = list[Any]  # TokenRow: tokens; Tail: [scalars, items]; Repetition: trees of its bodies (tables: columns)
 
 
-def lines_of(text: str) -> list[Tokens] | None:
-    """The text's tokens by line, without empty lines at the end; None if tokens are not separated by single spaces."""
+@final
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The tokens of a text; ``widths``: how many each line has; ``starts``: the number of its first one."""
+
+    tokens: Tokens
+    widths: Sequence[int]
+    starts: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.widths)
+
+    def __getitem__(self, at: int) -> Tokens:
+        return self.tokens[self.starts[at] : self.starts[at + 1]]
+
+    def columns(self, at: int, end: int, width: int) -> list[Tokens] | None:
+        """The columns of the lines from ``at`` to before ``end``; None unless they have so many."""
+        first, last = self.starts[at], self.starts[end]
+        is_table = set(self.widths[at:end]) <= {width}
+        return [self.tokens[first + column : last : width] for column in range(width)] if is_table else None
+
+
+def lines_of(text: str) -> Lines | None:
+    """The text by line, without empty lines at the end; None if tokens are not separated by single spaces."""
     lines = [line.rstrip(" ") for line in text.rstrip("\n ").split("\n")]
-    split = [line.split() for line in lines]
-    same = all(" ".join(tokens) == line for tokens, line in zip(split, lines, strict=True))
-    return split if same and text.strip() else None
+    tokens = text.split()
+    if not tokens or " ".join(tokens) != " ".join(filter(None, lines)):
+        return None
+    widths = [line.count(" ") + 1 if line else 0 for line in lines]
+    return Lines(tokens, widths, [*accumulate(widths, initial=0)])
 
 
 def integer(token: str) -> int | None:
@@ -85,7 +111,13 @@ def integer(token: str) -> int | None:
 # ------------------------------------------------------------------------------------------------------------ reading
 
 
-def read(shape: Shape, lines: Sequence[Tokens]) -> Tree | None:
+def tree_of(shape: Shape, text: str) -> Tree | None:
+    """The tree of a text; None if the format does not explain it."""
+    lines = lines_of(text)
+    return read(shape, lines) if lines is not None else None
+
+
+def read(shape: Shape, lines: Lines) -> Tree | None:
     """The tree of a text; None if the format does not explain it to its last line."""
     tree: Tree = []
     scope: list[int | None] = []
@@ -98,21 +130,22 @@ def read(shape: Shape, lines: Sequence[Tokens]) -> Tree | None:
     return tree if at == len(lines) else None
 
 
-def take(node: Node, lines: Sequence[Tokens], at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
+def take(node: Node, lines: Lines, at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
     """What a node reads from line ``at`` on, and the line after it; adds its scalars to ``scope``."""
     match node:
         case TokenRow(width):
-            if at >= len(lines) or len(lines[at]) != width:
+            if at >= len(lines) or lines.widths[at] != width:
                 return None
-            scope += map(integer, lines[at])
-            return list(lines[at]), at + 1
+            tokens = lines[at]
+            scope += map(integer, tokens)
+            return tokens, at + 1
         case Tail():
             return _take_tail(node, lines, at, scope)
         case Repetition():
             return _take_block(node, lines, at, scope)
 
 
-def _take_tail(node: Tail, lines: Sequence[Tokens], at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
+def _take_tail(node: Tail, lines: Lines, at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
     line = lines[at] if at < len(lines) else []
     if len(line) < node.width:
         return None
@@ -123,14 +156,15 @@ def _take_tail(node: Tail, lines: Sequence[Tokens], at: int, scope: list[int | N
     return [line[: node.width], line[node.width :]], min(at + 1, len(lines))
 
 
-def _take_block(node: Repetition, lines: Sequence[Tokens], at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
+def _take_block(node: Repetition, lines: Lines, at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
     left = len(lines) - at
     wanted = None if node.count is None else value_of(node.count, scope)
     if node.count is not None and (wanted is None or not 0 <= wanted <= left):
         return None
     if node.is_table and isinstance(node.body[0], TokenRow):
-        rows = lines[at : at + (left if wanted is None else wanted)]
-        return ([list(row) for row in rows], at + len(rows)) if {len(r) for r in rows} <= {node.body[0].width} else None
+        end = at + (left if wanted is None else wanted)
+        columns = lines.columns(at, end, node.body[0].width)
+        return (columns, end) if columns is not None else None
     bodies: Tree = []
     while at < len(lines) if wanted is None else len(bodies) < wanted:
         inner, body = list(scope), []
@@ -150,10 +184,10 @@ def value_of(count: Count, scope: Sequence[int | None]) -> int | None:
 
 def written(shape: Shape, tree: Tree) -> str:
     """The text of a tree, with one newline at its end."""
-    return "".join(" ".join(tokens) + "\n" for tokens in _lines(shape, tree))
+    return "\n".join([*map(" ".join, _lines(shape, tree)), ""])
 
 
-def _lines(shape: Shape, tree: Tree) -> Iterator[Tokens]:
+def _lines(shape: Shape, tree: Tree) -> Iterator[Sequence[str]]:
     for node, part in zip(shape, tree, strict=True):
         match node:
             case TokenRow():
@@ -161,7 +195,7 @@ def _lines(shape: Shape, tree: Tree) -> Iterator[Tokens]:
             case Tail():
                 yield part[0] + part[1]
             case Repetition() if node.is_table:
-                yield from part
+                yield from zip(*part, strict=True)
             case Repetition():
                 for body in part:
                     yield from _lines(node.body, body)
@@ -180,7 +214,7 @@ class ScalarAt:
     at: int
 
     @property
-    def field(self) -> tuple[Path, int]:
+    def field(self) -> Field:
         return self.path, self.at
 
     @property
@@ -207,9 +241,33 @@ class NodeAt:
         return self.cells[self.node.count.index]
 
     @property
-    def items(self) -> Tree:
-        """The list that the count refers to."""
-        return self.part[1] if isinstance(self.node, Tail) else self.part
+    def lists(self) -> Sequence[Tree]:
+        """The lists whose length is the count: items, columns of a table, or bodies of a block."""
+        match self.node:
+            case Tail():
+                return [self.part[1]]
+            case Repetition() if self.node.is_table:
+                return self.part
+            case _:
+                return [self.part]
+
+    @property
+    def columns(self) -> Iterator[tuple[Field, Tokens, slice]]:
+        """Its fields, with the tokens that each stands among, and where: one scalar, or a whole list or column."""
+        scalars = self.part[0] if isinstance(self.node, Tail) else self.part if isinstance(self.node, TokenRow) else []
+        yield from ((((*self.path, 0), at), scalars, slice(at, at + 1)) for at in range(len(scalars)))
+        match self.node:
+            case Tail():
+                yield ((*self.path, 1), 0), self.part[1], slice(None)
+            case Repetition() if self.node.is_table:
+                yield from ((((*self.path, 1), at), column, slice(None)) for at, column in enumerate(self.part))
+
+
+def columns_of(shape: Shape, tree: Tree, field: Field) -> Iterator[tuple[Tokens, slice]]:
+    """The tokens among which a field stands at each of its places, and where."""
+    for place in walk(shape, tree):
+        if place.path == field[0][:-1]:
+            yield from ((tokens, where) for own, tokens, where in place.columns if own == field)
 
 
 def walk(shape: Shape, tree: Tree, path: Path = (), cells: tuple[ScalarAt, ...] = ()) -> Iterator[NodeAt]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import groupby, product
+from operator import sub
 from typing import final
 
 from maxcode.evaluate.inputs.grammar import (
     Count,
+    Lines,
     Node,
     Repetition,
     Shape,
     Tail,
     TokenRow,
-    Tokens,
     integer,
     take,
     value_of,
@@ -37,14 +38,14 @@ SHAPES_AT_MOST = 6
 class _Cursor:
     """How far one text was read.  ``alike``: of each line, how many from it on have as many tokens."""
 
-    lines: Sequence[Tokens]
+    lines: Lines
     alike: Sequence[int]
     at: int = 0
     scope: list[int | None] = field(default_factory=list)
 
     @property
     def ended(self) -> bool:
-        return self.at >= len(self.lines)
+        return self.at >= len(self.alike)
 
     def copy(self) -> _Cursor:
         return _Cursor(self.lines, self.alike, self.at, list(self.scope))
@@ -53,11 +54,11 @@ class _Cursor:
         """The cursor behind a node; None if the text does not go on like this."""
         moved = self.copy()
         if isinstance(node, Repetition) and node.is_table and isinstance(row := node.body[0], TokenRow):
-            left = len(self.lines) - self.at  # as ``take`` does, without a copy of the lines: most nodes tried are such
+            left = len(self.alike) - self.at  # as ``take`` does, without a copy of the lines: most nodes tried are such
             wanted = left if node.count is None else value_of(node.count, self.scope)
             if wanted is None or not 0 <= wanted <= left:
                 return None
-            if wanted and (len(self.lines[self.at]) != row.width or self.alike[self.at] < wanted):
+            if wanted and (self.lines.widths[self.at] != row.width or self.alike[self.at] < wanted):
                 return None
             moved.at += wanted
             return moved
@@ -76,20 +77,20 @@ class _TooManyError(Exception):
     """More formats than ``SHAPES_AT_MOST`` explain the texts."""
 
 
-def explanations(texts: Sequence[Sequence[Tokens]]) -> tuple[Shape, ...]:
+def explanations(texts: Sequence[Lines]) -> tuple[Shape, ...]:
     """All formats that explain every one of ``texts``, of the simplest kind only.
 
     First counts as they are, then counts one more or less, then parts without a count.  Where not all formats can be
     tried, those of fewer parts than the untried ones.  Empty if there are too many formats: then the texts say too
     little.
     """
-    ordered = sorted(texts, key=len)
+    starts = [_Cursor(lines, _alike(lines.widths)) for lines in sorted(texts, key=len)]
     most = _NODES_AT_MOST
     for offsets, free in _ATTEMPTS:
         if free and most < _NODES_AT_MOST:
             return ()  # a part without a count explains nearly everything, also what an untried format explains
         try:
-            found, most = _of_few_parts(ordered, _Inference(offsets, free), most)
+            found, most = _of_few_parts(starts, _Inference(offsets, free), most)
         except _TooManyError:
             return ()
         if found:
@@ -97,12 +98,12 @@ def explanations(texts: Sequence[Sequence[Tokens]]) -> tuple[Shape, ...]:
     return ()
 
 
-def _of_few_parts(texts: Sequence[Sequence[Tokens]], search: _Inference, most: int) -> tuple[tuple[Shape, ...], int]:
+def _of_few_parts(starts: Sequence[_Cursor], search: _Inference, most: int) -> tuple[tuple[Shape, ...], int]:
     """The formats of at most so many parts, and of how many parts all could be tried."""
     found: tuple[Shape, ...] = ()
     for parts in range(1, most + 1):
         try:
-            found = search.of_at_most(parts, texts, found)
+            found = search.of_at_most(parts, starts, found)
         except _EnoughError:
             return found, parts - 1
     return found, most
@@ -117,44 +118,62 @@ class _Inference:
         self._free = free
         self._steps = 0
         self._parts = 0
+        self._tried: dict[Shape, list[tuple[int, tuple[Node, list[_Cursor]] | None]]] = {}
 
-    def of_at_most(
-        self, parts: int, texts: Sequence[Sequence[Tokens]], simpler: tuple[Shape, ...]
-    ) -> tuple[Shape, ...]:
+    def of_at_most(self, parts: int, starts: Sequence[_Cursor], simpler: tuple[Shape, ...]) -> tuple[Shape, ...]:
         """Every format of at most so many parts; ``simpler``: those of fewer parts."""
         self._steps, self._parts = 0, parts
         found: dict[Shape, None] = {}
-        for shape in self._rest([_Cursor(lines, _alike(lines)) for lines in texts], ()):
+        for shape in self._rest(starts, ()):
             if not any(_is_cut_up(shape, other) for other in simpler):
                 found[shape] = None
             if len(found) > SHAPES_AT_MOST:
                 raise _TooManyError
         return tuple(found)
 
-    def _rest(self, cursors: list[_Cursor], before: Shape) -> Iterator[Shape]:
+    def _rest(self, cursors: Sequence[_Cursor], before: Shape) -> Iterator[Shape]:
         """Every format that begins with ``before`` and reads on to the end."""
         if all(one.ended for one in cursors):
             yield before
             return
         if len(before) == self._parts:
             return
-        for node, after in self._next(cursors, 0):
+        for node, after in self._after(before, cursors):
             if isinstance(node, TokenRow) and [node] * _ALIKE_AT_MOST == list(before[-_ALIKE_AT_MOST:]):
                 continue
             if _is_free(node) and any(map(_is_free, before)):
                 continue  # several parts of any length would explain every text
             yield from self._rest(after, (*before, node))
 
-    def _next(self, cursors: list[_Cursor], depth: int) -> Iterator[tuple[Node, list[_Cursor]]]:
+    def _after(self, before: Shape, cursors: Sequence[_Cursor]) -> Iterator[tuple[Node, list[_Cursor]]]:
+        """What ``_next`` finds behind a beginning, in as many steps; a search for more parts does not look again."""
+        if before in self._tried:
+            for steps, found in self._tried[before]:
+                self._step(steps)
+                if found is not None:
+                    yield found
+            return
+        tried: list[tuple[int, tuple[Node, list[_Cursor]] | None]] = []
+        start = self._steps
+        for found in self._next(cursors, 0):
+            tried.append((self._steps - start, found))
+            yield found
+            start = self._steps
+        self._tried[before] = [*tried, (self._steps - start, None)]
+
+    def _step(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > _STEPS_AT_MOST:
+            raise _EnoughError
+
+    def _next(self, cursors: Sequence[_Cursor], depth: int) -> Iterator[tuple[Node, list[_Cursor]]]:
         """The nodes that every text allows next, and the cursors after each."""
         for node in self._candidates(cursors, depth):
             if (after := self._advanced(node, cursors)) is not None:
                 yield node, after
 
-    def _advanced(self, node: Node, cursors: list[_Cursor]) -> list[_Cursor] | None:
-        self._steps += 1
-        if self._steps > _STEPS_AT_MOST:
-            raise _EnoughError
+    def _advanced(self, node: Node, cursors: Sequence[_Cursor]) -> list[_Cursor] | None:
+        self._step(1)
         after = []
         for cursor in cursors:
             if (moved := cursor.past(node)) is None:
@@ -162,33 +181,33 @@ class _Inference:
             after.append(moved)
         return after
 
-    def _candidates(self, cursors: list[_Cursor], depth: int) -> Iterator[Node]:
+    def _candidates(self, cursors: Sequence[_Cursor], depth: int) -> Iterator[Node]:
         counts = _counts(cursors, self._offsets)
         if depth < _DEPTH_AT_MOST:
             for count in counts:
                 for body in self._bodies(count, cursors, depth):
                     yield Repetition(count, body)
         standing = [one for one in cursors if not one.ended]
-        widths = {len(one.lines[one.at]) for one in standing}
+        widths = {one.lines.widths[one.at] for one in standing}
         yield from self._tails(cursors, standing)
         if len(standing) == len(cursors) and len(widths) == 1 and (width := widths.pop()) > 0:
             yield TokenRow(width)
             if self._free and depth == 0:
                 yield Repetition(None, (TokenRow(width),))
 
-    def _tails(self, cursors: list[_Cursor], standing: list[_Cursor]) -> Iterator[Node]:
-        if len({len(one.lines[one.at]) for one in standing}) == 1 and len(standing) == len(cursors) > 1:
+    def _tails(self, cursors: Sequence[_Cursor], standing: list[_Cursor]) -> Iterator[Node]:
+        if len({one.lines.widths[one.at] for one in standing}) == 1 and len(standing) == len(cursors) > 1:
             return  # a row explains it as well, and is simpler
-        least = min((len(one.lines[one.at]) for one in standing), default=0)
+        least = min((one.lines.widths[one.at] for one in standing), default=0)
         for width in range(min(_HEAD_AT_MOST, least) + 1):
             scopes = [one.scope + [integer(t) for t in one.lines[one.at][:width]] for one in standing]
-            lengths = [len(one.lines[one.at]) - width for one in standing]
+            lengths = [one.lines.widths[one.at] - width for one in standing]
             for count in _agreeing(scopes, lengths, self._offsets):
                 yield Tail(width, count)
             if self._free:
                 yield Tail(width, None)
 
-    def _bodies(self, count: Count, cursors: list[_Cursor], depth: int) -> Iterator[Shape]:
+    def _bodies(self, count: Count, cursors: Sequence[_Cursor], depth: int) -> Iterator[Shape]:
         """Bodies that the first repetition of every text allows; reading checks the other repetitions."""
         first = [one.copy() for one in cursors if (value_of(count, one.scope) or 0) > 0]
         if not first or any(one.ended for one in first) or max(value_of(count, one.scope) or 0 for one in first) < 2:
@@ -205,11 +224,11 @@ class _Inference:
                     yield (node, *rest)
 
 
-def _alike(lines: Sequence[Tokens]) -> list[int]:
-    """Of each line, how many from it on have as many tokens."""
-    found = [1] * len(lines)
-    for at in range(len(lines) - 2, -1, -1):
-        found[at] += found[at + 1] if len(lines[at]) == len(lines[at + 1]) else 0
+def _alike(widths: Sequence[int]) -> list[int]:
+    """Of each line, given its number of tokens, how many from it on have as many tokens."""
+    found: list[int] = []
+    for _, alike in groupby(widths):
+        found += range(len(list(alike)), 0, -1)
     return found
 
 
@@ -238,10 +257,12 @@ def _counts(cursors: Sequence[_Cursor], offsets: Sequence[int]) -> list[Count]:
     """The scalars that could be the number of lines that follow, in every text."""
     size = min(len(one.scope) for one in cursors)
     found = []
-    for index, offset in product(range(size), offsets):
-        values = [one.scope[index] for one in cursors]
-        if all(v is not None and 0 <= v + offset <= len(c.lines) - c.at for v, c in zip(values, cursors, strict=True)):
-            found.append(Count(index, offset))
+    left = [len(one.alike) - one.at for one in cursors]
+    for index in range(size):
+        values = [value for one in cursors if (value := one.scope[index]) is not None]
+        if len(values) == len(left):
+            low, room = min(values), min(map(sub, left, values))
+            found += [Count(index, offset) for offset in offsets if -low <= offset <= room]
     return found
 
 

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import reduce
-from itertools import combinations, pairwise
+from itertools import combinations, repeat
+from operator import eq, gt, lt, sub
 from typing import Any, final
 
-from maxcode.evaluate.inputs.edges import edge_words
+from maxcode.evaluate.inputs.edges import EDGE_WORDS, edge_words
 from maxcode.evaluate.inputs.grammar import NodeAt, Path, Repetition, Shape, Tail, TokenRow, Tree, walk
 
 _INTEGERS = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,19}) )*+")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_EDGES_AT_MOST = 20_000  # more take long to look at, for every input that is made
 _SUMS_AT_MOST = 8  # lists and columns of a text whose sums are compared
+_OF_ROWS = frozenset({"pairs", "weights", *EDGE_WORDS})
 Key = tuple[Any, ...]
 
 
@@ -78,12 +80,30 @@ Facts = dict[Key, Fact]
 
 @final
 @dataclass(frozen=True, slots=True)
+class Column:
+    """Tokens of one kind (``integer``, ``number`` or ``word``), and the numbers that they are."""
+
+    tokens: Sequence[str]
+    different: Set[str]
+    kind: str
+    values: Sequence[float] | None
+
+    @staticmethod
+    def of(tokens: Sequence[str]) -> Column:
+        different = set(tokens)
+        kind, numbers = numbers_of(different)
+        values = [*map(numbers.__getitem__, tokens)] if numbers is not None else None
+        return Column(tokens, different, kind, values)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Table:
-    """Tokens by column at a place of the format: one line (``many`` False), the lines of a table, or the items of a
+    """Columns at column at a place of the format: one line (``many`` False), the lines of a table, or the items of a
     list."""
 
     path: Path
-    columns: tuple[Sequence[str], ...]
+    columns: tuple[Column, ...]
     scope: tuple[int | None, ...]
     many: bool
 
@@ -99,45 +119,50 @@ def tables_at(place: NodeAt) -> Iterator[Table]:
     scope = tuple(cell.value for cell in place.cells)
     match place.node:
         case TokenRow():
-            yield Table((*place.path, 0), tuple([token] for token in place.part), scope, False)
+            yield Table((*place.path, 0), tuple(Column.of([token]) for token in place.part), scope, False)
         case Tail(width=width):
             outside = scope[: len(scope) - width]
             if width:
-                yield Table((*place.path, 0), tuple([token] for token in place.part[0]), outside, False)
-            yield Table((*place.path, 1), (place.part[1],), scope, True)
-        case Repetition() if place.node.is_table and isinstance(row := place.node.body[0], TokenRow):
-            columns = tuple(zip(*place.part, strict=True)) or ((),) * row.width
-            yield Table((*place.path, 1), columns, scope, True)
+                yield Table((*place.path, 0), tuple(Column.of([token]) for token in place.part[0]), outside, False)
+            yield Table((*place.path, 1), (Column.of(place.part[1]),), scope, True)
+        case Repetition() if place.node.is_table:
+            yield Table((*place.path, 1), tuple(map(Column.of, place.part)), scope, True)
         case Repetition():
             pass
 
 
-def numbers(column: Sequence[str]) -> list[int] | None:
-    """The column as integers; None if a token is not an integer."""
-    return [int(token) for token in column] if _INTEGERS.fullmatch(" ".join(column) + " " * bool(column)) else None
+def numbers_of(words: Set[str]) -> tuple[str, Mapping[str, float] | None]:
+    """What all of the words are, and the number that each is; None if they are no numbers."""
+    if _INTEGERS.fullmatch(" ".join(words) + " " * bool(words)):
+        return "integer", {word: int(word) for word in words}
+    if all(map(_NUMBER.fullmatch, words)):
+        return "number", {word: float(word) for word in words}
+    return "word", None
 
 
-def facts_of(shape: Shape, tree: Tree) -> Facts:
-    """The facts that hold in one text."""
-    found: Facts = {}
+def facts_of(shape: Shape, tree: Tree, settled: frozenset[Key] = frozenset()) -> Iterator[tuple[Key, Fact]]:
+    """What a text shows: of each table, then of the whole; without facts that are ``settled``."""
+    return facts_in(tables(shape, tree), settled)
+
+
+def facts_in(text: Iterable[Table], settled: frozenset[Key] = frozenset()) -> Iterator[tuple[Key, Fact]]:
+    """The same of the tables of a text."""
     size = 0
-    sums: dict[Key, int] = {}
-    for table in tables(shape, tree):
-        size += sum(map(len, table.columns))
+    sums: dict[Key, float] = {}
+    for table in text:
+        size += sum(len(column.tokens) for column in table.columns)
         sums |= _sums(table)
-        for key, fact in _table_facts(table):
-            found[key] = _both(found[key], fact) if key in found else fact
-    found[("size",)] = Span(0, size)
+        yield from _table_facts(table, settled)
+    yield ("size",), Span(0, size)
     for one, other in combinations(sums, 2) if len(sums) <= _SUMS_AT_MOST else ():
-        found[("sums", *one, *other)] = Seen(frozenset({"equal" if sums[one] == sums[other] else "different"}))
-    return found
+        yield ("sums", *one, *other), Seen(frozenset({"equal" if sums[one] == sums[other] else "different"}))
 
 
-def _sums(table: Table) -> dict[Key, int]:
+def _sums(table: Table) -> dict[Key, float]:
     """The sums of the columns of a list or a table at the top of a text."""
     if not table.many or len(table.path) > 2:
         return {}
-    columns = {(table.path, at): numbers(column) for at, column in enumerate(table.columns)}
+    columns = {(table.path, at): column.values for at, column in enumerate(table.columns) if column.kind == "integer"}
     return {key: sum(values) for key, values in columns.items() if values}
 
 
@@ -145,19 +170,21 @@ def _both(one: Fact, other: Any) -> Fact:
     return one.joined(other)
 
 
-def together(many: Iterable[Facts]) -> Facts:
-    """The facts that hold in all of them: each as wide as the texts show."""
-
-    def join(one: Facts, other: Facts) -> Facts:
-        shared = {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
-        return {**one, **other, **shared}
-
-    return reduce(join, many, {})
+def add(known: Facts, shown: Iterable[tuple[Key, Fact]]) -> None:
+    """Widens the facts that hold in some texts to what another one shows."""
+    for key, fact in shown:
+        known[key] = _both(known[key], fact) if key in known else fact
 
 
-def broken(known: Mapping[Key, Fact], made: Mapping[Key, Fact]) -> Iterator[Key]:
-    """The facts of a generated text that no given text shows."""
-    return (key for key, fact in made.items() if key not in known or not _covers(known[key], fact))
+def settled(known: Mapping[Key, Fact]) -> frozenset[Key]:
+    """The facts of whole rows, which take long to look at, where either word was seen: nothing new can be shown."""
+    seen = [(key, fact) for key, fact in known.items() if key[0] in _OF_ROWS and isinstance(fact, Seen)]
+    return frozenset(key for key, fact in seen if len(fact.words) > 1)
+
+
+def is_new(known: Mapping[Key, Fact], key: Key, fact: Fact) -> bool:
+    """True for a fact of a generated text that no given text shows."""
+    return key not in known or not _covers(known[key], fact)
 
 
 def _covers(one: Fact, other: Fact) -> bool:
@@ -168,56 +195,44 @@ def _covers(one: Fact, other: Fact) -> bool:
 # ------------------------------------------------------------------------------------------------------------ a table
 
 
-def _table_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
-    yield ("lines", table.path), Span(len(table.columns[0]), len(table.columns[0]))
-    values: list[Sequence[float] | None] = []
-    for at, column in enumerate(table.columns):
-        found = numbers(column)
-        kind, some = ("integer", found) if found is not None else _other(column)
-        values.append(some)
-        if column:
-            yield ("kind", table.path, at), Seen(frozenset({kind}))
-            yield from _column_facts(table, at, column, some)
-    yield from _row_facts(table, values)
+def _table_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
+    rows = len(table.columns[0].tokens)
+    yield ("lines", table.path), Span(rows, rows)
+    for at, column in enumerate(table.columns if rows else ()):
+        yield ("kind", table.path, at), Seen(frozenset({column.kind}))
+        yield from _column_facts(table, (table.path, at), column)
+    yield from _row_facts(table)
+    if table.many and len(table.columns) > 1 and rows > 1:
+        yield from _next_row_facts(table)
+        yield from _pair_facts(table, settled)
+        yield from _edge_facts(table, settled)
 
 
-def _other(column: Sequence[str]) -> tuple[str, Sequence[float] | None]:
-    if all(_NUMBER.fullmatch(token) for token in column):
-        return "number", [float(token) for token in column]
-    return "word", None
-
-
-def _column_facts(
-    table: Table, at: int, column: Sequence[str], values: Sequence[float] | None
-) -> Iterator[tuple[Key, Fact]]:
-    here = (table.path, at)
+def _column_facts(table: Table, here: Key, column: Column) -> Iterator[tuple[Key, Fact]]:
+    values = column.values
     if values is not None:
-        yield ("range", *here), Span(min(values), max(values))
-        whole = [value for value in values if isinstance(value, int)]
-        if len(whole) == len(values):
-            step = math.gcd(*(value - whole[0] for value in whole))
-            yield ("remainder", *here), Remainder(whole[0], step)
+        low, high, first = min(values), max(values), values[0]
+        yield ("range", *here), Span(low, high)
+        if isinstance(first, int):
+            yield ("remainder", *here), Remainder(first, math.gcd(*map(sub, values, repeat(first))))
         for number, bound in enumerate(table.scope):
             if bound is not None:
-                yield ("against", *here, number), _side(min(values) - bound, max(values) - bound)
-    if table.many and len(column) > 1:
-        yield from _list_facts(table, here, column, values)
+                yield ("against", *here, number), _side(low - bound, high - bound)
+    if table.many and len(column.tokens) > 1:
+        yield from _list_facts(table, here, column)
 
 
-def _list_facts(
-    table: Table, here: Key, column: Sequence[str], values: Sequence[float] | None
-) -> Iterator[tuple[Key, Fact]]:
-    yield ("repeats", *here), Seen(frozenset({"some" if len(set(column)) < len(column) else "none"}))
-    if values is None:
+def _list_facts(table: Table, here: Key, column: Column) -> Iterator[tuple[Key, Fact]]:
+    yield ("repeats", *here), Seen(frozenset({"some" if len(column.different) < len(column.tokens) else "none"}))
+    if (values := column.values) is None:
         return
-    steps = [b - a for a, b in pairwise(values)]
-    yield ("neighbours", *here), Seen(frozenset(map(_sign, steps)))
+    steps = [*map(sub, values[1:], values)]
+    yield ("neighbours", *here), Seen(_signs(values[1:], values))
     yield ("apart", *here), Span(0, max(map(abs, steps)))
     if len(steps) > 1:
-        yield ("bends", *here), Seen(frozenset(_sign(b - a) for a, b in pairwise(steps)))
-    ahead = [value - i for i, value in enumerate(values)]
-    yield ("position", *here), _side(min(ahead), max(ahead))
-    yield ("next position", *here), _side(min(ahead) - 1, max(ahead) - 1)
+        yield ("bends", *here), Seen(_signs(steps[1:], steps))
+    yield ("position", *here), _sides(_signs(values, range(len(values))))
+    yield ("next position", *here), _sides(_signs(values, range(1, len(values) + 1)))
     total = sum(values)
     yield ("sum", *here), Span(total, total)
     for number, bound in enumerate(table.scope):
@@ -225,34 +240,47 @@ def _list_facts(
             yield ("sum against", *here, number), _side(total - bound, total - bound)
 
 
-def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
+def _row_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
+    values = [column.values for column in table.columns]
     for one in range(len(values)):
         for other in range(one):
             left, right = values[one], values[other]
             if left and right:
-                signs = frozenset(_sign(a - b) for a, b in zip(left, right, strict=True))
-                yield ("beside", table.path, one, other), Seen(signs)
-    if table.many and len(values) > 1 and len(table.columns[0]) > 1:
-        yield from _next_row_facts(table, values)
-        rows = [frozenset(row[:2]) for row in zip(*table.columns, strict=True)]
-        yield ("pairs", table.path), Seen(frozenset({"some" if len(set(rows)) < len(rows) else "none"}))
-        for at, column in enumerate(table.columns[2:], 2):
-            weighed = len(set(zip(rows, column, strict=True)))
-            yield ("weights", table.path, at), Seen(frozenset({"several" if weighed > len(set(rows)) else "one"}))
+                yield ("beside", table.path, one, other), Seen(_signs(left, right))
 
 
-def _next_row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
-    """How rows follow one another, and what they are as edges."""
+def _pair_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
+    """Whether a pair in the first two columns comes again, and with another value."""
+    keys = [("pairs", table.path), *(("weights", table.path, at) for at in range(2, len(table.columns)))]
+    if settled.issuperset(keys):
+        return
+    first, second, *others = (column.tokens for column in table.columns)
+    pairs = [*zip(map(min, first, second), map(max, first, second), strict=True)]
+    different = len(set(pairs))
+    yield keys[0], Seen(frozenset({"some" if different < len(pairs) else "none"}))
+    for key, column in zip(keys[1:], others, strict=True):
+        weighed = len(set(zip(pairs, column, strict=True)))
+        yield key, Seen(frozenset({"several" if weighed > different else "one"}))
+
+
+def _edge_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
+    """What rows are as edges."""
+    if settled.issuperset((name, table.path) for name in EDGE_WORDS):
+        return
+    first, second = table.columns[:2]
+    if first.kind == second.kind == "integer" and len(first.tokens) <= _EDGES_AT_MOST:
+        edges = [*zip(map(int, first.values or ()), map(int, second.values or ()), strict=True)]
+        for name, word in edge_words(edges).items():
+            yield (name, table.path), Seen(frozenset({word}))
+
+
+def _next_row_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
+    """How rows follow one another."""
+    values = [column.values for column in table.columns]
     for one, left in enumerate(values):
         for other, right in enumerate(values):
             if one != other and left and right:
-                signs = frozenset(_sign(a - b) for a, b in zip(left[1:], right, strict=False))
-                yield ("next row", table.path, one, other), Seen(signs)
-    first, second = values[:2]
-    if first and second and all(isinstance(value, int) for value in (*first, *second)):
-        edges = [(int(a), int(b)) for a, b in zip(first, second, strict=True)]
-        for name, word in edge_words(edges).items():
-            yield (name, table.path), Seen(frozenset({word}))
+                yield ("next row", table.path, one, other), Seen(_signs(left[1:], right))
 
 
 def _side(low: float, high: float) -> Span:
@@ -260,5 +288,12 @@ def _side(low: float, high: float) -> Span:
     return Span((low > 0) - (low < 0), (high > 0) - (high < 0))
 
 
-def _sign(difference: float) -> str:
-    return "<" if difference < 0 else ">" if difference > 0 else "="
+def _sides(signs: frozenset[str]) -> Span:
+    """The same of differences, given their signs."""
+    sides = [side for side, sign in ((-1, "<"), (0, "="), (1, ">")) if sign in signs]
+    return Span(sides[0], sides[-1])
+
+
+def _signs(left: Sequence[float], right: Sequence[float]) -> frozenset[str]:
+    """How numbers compare with those at the same place on the other side, which may go on."""
+    return frozenset(sign for sign, holds in (("<", lt), ("=", eq), (">", gt)) if any(map(holds, left, right)))

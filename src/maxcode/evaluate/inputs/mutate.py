@@ -8,30 +8,33 @@ and the largest.
 
 from __future__ import annotations
 
-import copy
 import math
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise, repeat
 from typing import final
 
-from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Field, FormatModel, Understood, users
+from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, FormatModel, Understood, users
 from maxcode.evaluate.inputs.grammar import (
+    Field,
+    Lines,
     NodeAt,
     Path,
     Repetition,
     Shape,
     Tail,
     TokenRow,
-    Tokens,
     Tree,
+    columns_of,
     lines_of,
     read,
+    tree_of,
     walk,
     written,
 )
-from maxcode.evaluate.inputs.invariants import Key, Remainder, Span, broken, facts_of, tables_at
+from maxcode.evaluate.inputs.invariants import Remainder, Span
 
 TRIES = 40
 _LINES_LEAST = 8  # fewer lines say nothing about order
@@ -77,7 +80,7 @@ def base_of(given: Understood, rng: random.Random) -> str:
 
 def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
     """A given text after one to three random changes."""
-    tree = read(known.shape, lines_of(base) or [])
+    tree = tree_of(known.shape, base)
     steps = list(_steps(known, tree)) if tree is not None else []
     if tree is None or not steps:
         return None
@@ -90,14 +93,13 @@ def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
 
 
 def is_explained(given: Understood, text: str) -> bool:
-    return not any(True for known in given.shapes for _ in _strange(known, text))
-
-
-def _strange(known: FormatModel, text: str) -> Iterator[Key]:
-    """What the text shows that no given text does; ("shape",) if the format does not explain it."""
     lines = lines_of(text)
-    tree = read(known.shape, lines) if lines is not None else None
-    return iter([("shape",)]) if tree is None else broken(known.facts, facts_of(known.shape, tree))
+    return lines is not None and all(_explains(known, lines) for known in given.shapes)
+
+
+def _explains(known: FormatModel, lines: Lines) -> bool:
+    tree = read(known.shape, lines)
+    return tree is not None and next(known.new_in(tree), None) is None
 
 
 def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
@@ -133,14 +135,14 @@ def _within(path: Path, counted: frozenset[Path]) -> bool:
 def drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
     """The fields whose numbers may be drawn again."""
     fixed = known.counts | known.bounds
-    fields = {
-        ((table.path, at), table.many)
-        for place in places
-        for table in tables_at(place)
-        for at in range(len(table.columns))
-    }
-    free = {field for field, many in fields if (_is_value(known, field) if many else field not in fixed)}
+    fields = {field for place in places for field, _, _ in place.columns}
+    free = {field for field in fields if (_is_value(known, field) if is_many(field) else field not in fixed)}
     return {field for field in free if _are_any(known, field) and not _is_special(known.values(field))}
+
+
+def is_many(field: Field) -> bool:
+    """True for a list or a column, False for a scalar."""
+    return field[0][-1] == 1
 
 
 def _is_value(known: FormatModel, field: Field) -> bool:
@@ -154,7 +156,7 @@ def _is_value(known: FormatModel, field: Field) -> bool:
 def _are_any(known: FormatModel, field: Field) -> bool:
     """True if the values are too many to be names of commands, or are single ones and far apart, as sizes are."""
     values = known.values(field)
-    single = len(field[0]) == 2 and field[0][-1] == 0
+    single = len(field[0]) == 2 and not is_many(field)
     is_size = single and len(values) >= TEXTS_LEAST and values[-1] - values[0] >= _APART * len(values)
     return is_size or len(values) > _FEW
 
@@ -169,13 +171,13 @@ def of_type(low: int, high: int, far: tuple[int, int]) -> tuple[int, int]:
 
 
 def _is_special(values: Sequence[int]) -> bool:
-    """True if all values are powers of two, squares or primes, which numbers between them need not be."""
-    large = [value for value in values if value > 3]
+    """True if all (ascending) values are powers of two, squares or primes, which numbers between them need not be."""
+    large = values[bisect_right(values, 3) :]
     if not large:
         return False
     powers = all(value & (value - 1) == 0 for value in large)
     squares = all(math.isqrt(value) ** 2 == value for value in large) and not all(map(_is_power_of_ten, large))
-    primes = max(large) < 1 << 40 and all(_may_be_prime(value) for value in large)
+    primes = large[-1] < 1 << 40 and all(_may_be_prime(value) for value in large)
     return powers or squares or primes
 
 
@@ -227,33 +229,39 @@ def _permuting(known: FormatModel, path: Path) -> Callable[[random.Random, Tree]
     def step(rng: random.Random, tree: Tree) -> None:
         for place in walk(known.shape, tree):
             if place.path == path:
-                rng.shuffle(place.items)
+                order = [*range(len(place.lists[0]))]
+                rng.shuffle(order)
+                put_in_order(place, order)
 
     return step
 
 
+def put_in_order(place: NodeAt, order: Sequence[int]) -> None:
+    """The items, lines or bodies with these numbers, in this order."""
+    for items in place.lists:
+        items[:] = [items[number] for number in order]
+
+
+def drawn(rng: random.Random, below: int, count: int) -> list[int]:
+    """So many numbers from 0 on: those that ``rng.randrange(below)`` draws, without a call for each."""
+    bits = map(rng.getrandbits, repeat(below.bit_length()))
+    return [*islice(filter(below.__gt__, bits), count)]
+
+
 def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
-    path, at = field
     values, stride, bend = known.values(field), step_of(known, field), bend_of(known, field)
 
-    def single(rng: random.Random, tokens: Tokens) -> None:
-        tokens[at] = str(_between_neighbours(rng, values, stride))
-
-    def many(rng: random.Random, place: NodeAt) -> None:
-        is_list, items = isinstance(place.node, Tail), place.items
-        slots = [(items, i) for i in range(len(items))] if is_list else [(row, at) for row in items]
-        own = [int(row[i]) for row, i in slots]
+    def anew(rng: random.Random, own: Sequence[int]) -> Sequence[int]:
+        if not is_many(field):
+            return [_between_neighbours(rng, values, stride)]
+        if bend:
+            return _bent(rng, own, bend == "<")
         low, high = min(own, default=0), max(own, default=0)
-        anew = _bent(rng, own, bend == "<") if bend else [_between(rng, low, high, stride) for _ in own]
-        for (row, i), value in zip(slots, anew, strict=True):
-            row[i] = str(value)
+        return [low + stride * number for number in drawn(rng, (high - low) // stride + 1, len(own))]
 
     def step(rng: random.Random, tree: Tree) -> None:
-        for place in walk(known.shape, tree):
-            if path == (*place.path, 0):
-                single(rng, place.part[0] if isinstance(place.node, Tail) else place.part)
-            elif path == (*place.path, 1):
-                many(rng, place)
+        for tokens, where in columns_of(known.shape, tree, field):
+            tokens[where] = map(str, anew(rng, [*map(int, tokens[where])]))
 
     return step
 
@@ -261,8 +269,8 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
 def _bent(rng: random.Random, own: Sequence[int], falling: bool) -> list[int]:
     """Another convex (or concave, with ``falling``) list: steps drawn from its own ones, in order."""
     steps = [b - a for a, b in pairwise(own)]
-    drawn = sorted((rng.choice(steps) for _ in steps), reverse=falling)
-    return [*accumulate(drawn, initial=own[0])] if own else []
+    others = sorted((steps[number] for number in drawn(rng, len(steps), len(steps))), reverse=falling)
+    return [*accumulate(others, initial=own[0])] if own else []
 
 
 def step_of(known: FormatModel, field: Field) -> int:
@@ -299,7 +307,7 @@ def _picks(rng: random.Random, old: int, new: int) -> list[int]:
     """Which of ``old`` items become the ``new`` ones, in order."""
     if new <= old:
         return sorted(rng.sample(range(old), new))
-    picks = [*range(old), *(rng.randrange(old) for _ in range(new - old))] if old else []
+    picks = [*range(old), *drawn(rng, old, new - old)] if old else []
     return sorted(picks) if rng.random() < 0.5 else picks
 
 
@@ -315,9 +323,14 @@ def resize(shape: Shape, tree: Tree, field: Field, picks: Callable[[int], list[i
             continue
         if id(cell.tokens) not in chosen:
             chosen[id(cell.tokens)] = picks(cell.value or 0)
-        kept, items, offset = chosen[id(cell.tokens)], place.items, node.count.offset
-        if not kept or not items:
+        kept, last, offset = chosen[id(cell.tokens)], len(place.lists[0]) - 1, node.count.offset
+        if not kept or last < 0:
             continue
-        wanted = [*kept, kept[-1]][: len(kept) + offset]
-        items[:] = [copy.deepcopy(items[min(pick, len(items) - 1)]) for pick in wanted]
+        put_in_order(place, [pick if pick < last else last for pick in [*kept, kept[-1]][: len(kept) + offset]])
+        if isinstance(node, Repetition) and not node.is_table:
+            place.part[:] = map(_copied, place.part)  # a body that comes twice may change once
         cell.tokens[cell.at] = str(len(kept))
+
+
+def _copied(part: Tree) -> Tree:
+    return [_copied(one) if isinstance(one, list) else one for one in part]

@@ -16,30 +16,35 @@ from typing import final
 from maxcode.code.domains import Domain, domain_of
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import comes_with_size
-from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood
+from maxcode.evaluate.inputs.format_model import FormatModel, Understood
 from maxcode.evaluate.inputs.grammar import (
-    NodeAt,
+    Field,
     Repetition,
     Shape,
     Tail,
     TokenRow,
     Tree,
+    columns_of,
     lines_of,
     read,
+    tree_of,
     walk,
     written,
 )
-from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
+from maxcode.evaluate.inputs.invariants import Fact, Key, Span, facts_of, is_new, settled
 from maxcode.evaluate.inputs.mutate import (
     TRIES,
     Draft,
     base_of,
     changed,
     drawable,
+    drawn,
     is_explained,
     is_free,
+    is_many,
     is_permutable,
     of_type,
+    put_in_order,
     resize,
     step_of,
 )
@@ -129,7 +134,7 @@ def habit(given: Understood, seed: str) -> Draft | None:
     for _ in range(TRIES if given.shapes else 0):
         known, base = given.shapes[0], base_of(given, rng)
         other = changed(known, base, rng)
-        tree = read(known.shape, lines_of(other.text) or []) if other is not None else None
+        tree = tree_of(known.shape, other.text) if other is not None else None
         steps = list(_habits(known, tree)) if tree is not None else []
         if other is None or tree is None or not steps:
             continue
@@ -143,7 +148,7 @@ def habit(given: Understood, seed: str) -> Draft | None:
 
 def _after(known: FormatModel, text: str, step: Callable[[random.Random, Tree], None], draw: float) -> str | None:
     """The text after one step with these random numbers; None if the format does not explain it."""
-    tree = read(known.shape, lines_of(text) or [])
+    tree = tree_of(known.shape, text)
     if tree is None:
         return None
     step(random.Random(draw), tree)
@@ -153,10 +158,10 @@ def _after(known: FormatModel, text: str, step: Callable[[random.Random, Tree], 
 def _habits(known: FormatModel, tree: Tree) -> Iterator[tuple[str, Callable[[random.Random, Tree], None]]]:
     places = list(walk(known.shape, tree))
     for path in sorted({place.path for place in places if is_permutable(known, place)}):
-        if all(known.values(field) for field in known.columns((*path, 1))):
+        if (columns := known.columns((*path, 1))) and all(known.values(field) for field in columns):
             yield "sorted", _sorting(known, path)
     for field in sorted(drawable(known, places)):
-        if field[0][-1] == 1:
+        if is_many(field):
             yield "with few values", _of_few(known, field)
 
 
@@ -165,8 +170,8 @@ def _sorting(known: FormatModel, path: tuple[int, ...]) -> Callable[[random.Rand
         falling, column = rng.random() < 0.5, rng.randrange(max(1, len(known.columns((*path, 1)))))
         for place in walk(known.shape, tree):
             if place.path == path:
-                is_list = isinstance(place.node, Tail)
-                place.items.sort(key=lambda item: int(item if is_list else item[column]), reverse=falling)
+                values = [*map(int, place.lists[column])]
+                put_in_order(place, sorted(range(len(values)), key=values.__getitem__, reverse=falling))
 
     return step
 
@@ -175,21 +180,13 @@ def _of_few(known: FormatModel, field: Field) -> Callable[[random.Random, Tree],
     values = known.values(field)
 
     def step(rng: random.Random, tree: Tree) -> None:
-        for place in walk(known.shape, tree):
-            if (*place.path, 1) == field[0] and (slots := _slots(place, field[1])):
-                own = [row[at] for row, at in slots]
-                pool = [str(values[0]), str(values[-1]), *own]
+        for column, _ in columns_of(known.shape, tree, field):
+            if column:
+                pool = [str(values[0]), str(values[-1]), *column]
                 few = [rng.choice(pool) for _ in range(rng.randint(1, _FEW_VALUES))]
-                for row, at in slots:
-                    row[at] = rng.choice(few)
+                column[:] = [few[number] for number in drawn(rng, len(few), len(column))]
 
     return step
-
-
-def _slots(place: NodeAt, at: int) -> list[tuple[list[str], int]]:
-    """Where the numbers of a column or a list stand."""
-    items = place.items
-    return [(items, i) for i in range(len(items))] if isinstance(place.node, Tail) else [(row, at) for row in items]
 
 
 # --------------------------------------------------------------------------------------------------------------- wider
@@ -215,7 +212,7 @@ def wider(given: Understood, limits: Limits, seed: str, turn: int) -> Draft | No
     rng = random.Random(seed)
     for _ in range(TRIES if given.shapes else 0):
         known = given.shapes[0]
-        tree = read(known.shape, lines_of(base_of(given, rng)) or [])
+        tree = tree_of(known.shape, base_of(given, rng))
         ways = list(_ways(known, tree, limits)) if tree is not None else []
         if tree is None or not ways:
             continue
@@ -262,43 +259,29 @@ def _moving(
         values, way = known.values(lead), rng.choice(("by a step", "by a factor", "anew"))
         aim = -_beyond(rng, -values[0], -low) if down else _beyond(rng, values[-1], high)
         for place in walk(known.shape, tree):
-            columns = {field: _slots_of(place, field) for field in sorted(group)}
-            own = [int(row[at]) for row, at in columns.get(lead, ())]
-            if own:
-                end = min(own) if down else max(own)
-                for field, slots in columns.items():
-                    _move(rng, slots, (end, aim, way), (step_of(known, field), known.values(field)))
+            columns = [(field, tokens, where) for field, tokens, where in place.columns if field in group]
+            own = [int(token) for field, tokens, where in columns if field == lead for token in tokens[where]]
+            how = min(own, default=0) if down else max(own, default=0), aim, way
+            for field, tokens, where in columns if own else ():
+                shown = step_of(known, field), known.values(field)
+                tokens[where] = map(str, _moved(rng, [*map(int, tokens[where])], how, shown))
 
     return step
 
 
-def _slots_of(place: NodeAt, field: Field) -> list[tuple[list[str], int]]:
-    path, at = field
-    if (*place.path, 1) == path and not isinstance(place.node, TokenRow):
-        return _slots(place, at)
-    if (*place.path, 0) == path and not isinstance(place.node, Repetition):
-        return [(place.part[0] if isinstance(place.node, Tail) else place.part, at)]
-    return []
-
-
-def _move(
-    rng: random.Random,
-    slots: Sequence[tuple[list[str], int]],
-    how: tuple[int, int, str],
-    shown: tuple[int, Sequence[int]],
-) -> None:
+def _moved(
+    rng: random.Random, own: Sequence[int], how: tuple[int, int, str], shown: tuple[int, Sequence[int]]
+) -> list[int]:
     end, aim, way = how
     stride, values = shown
-    ends = sorted((aim, values[0] if aim > values[0] else values[-1]))
-    for row, at in slots:
-        old = int(row[at])
-        if way == "by a factor" and end:
-            new = old * aim // end
-        elif way == "anew":
-            new = rng.randint(*ends)
-        else:
-            new = old + aim - end
-        row[at] = str(values[0] + stride * ((new - values[0]) // stride))
+    low, high = sorted((aim, values[0] if aim > values[0] else values[-1]))
+    if way == "by a factor" and end:
+        new = [old * aim // end for old in own]
+    elif way == "anew":
+        new = [low + number for number in drawn(rng, high - low + 1, len(own))]
+    else:
+        new = [old + aim - end for old in own]
+    return [values[0] + stride * ((one - values[0]) // stride) for one in new]
 
 
 def _growing(known: FormatModel, field: Field, limits: Limits) -> Callable[[random.Random, Tree], None]:
@@ -314,23 +297,23 @@ def _growing(known: FormatModel, field: Field, limits: Limits) -> Callable[[rand
 
 def _more(rng: random.Random, old: int, new: int, in_order: bool) -> list[int]:
     """Which of ``old`` items become the ``new`` ones: all of them, and some again."""
-    picks = [*range(old), *(rng.randrange(old) for _ in range(new - old))] if old else []
+    picks = [*range(old), *drawn(rng, old, new - old)] if old else []
     return sorted(picks) if in_order else picks
 
 
 def _is_only_wider(given: Understood, text: str, way: _Wider, limits: Limits) -> bool:
     """Whether all formats explain the text, all that is new in it are larger numbers, and none leaves its domain."""
-    lines = lines_of(text) or []
+    lines = lines_of(text)
     for number, known in enumerate(given.shapes):
-        tree = read(known.shape, lines)
+        tree = read(known.shape, lines) if lines is not None else None
         if tree is None:
             return False
-        made = facts_of(known.shape, tree)
         first = number == 0  # the fields are those of the first format
-        if not all(_is_larger(known, key, made[key], way, first) for key in broken(known.facts, made)):
-            return False
-        if first and not all(_is_within(known, field, made, limits) for field in fields_of(known.shape)):
-            return False
+        for key, fact in facts_of(known.shape, tree, settled(known.facts)):
+            if is_new(known.facts, key, fact) and not _is_larger(known, key, fact, way, first):
+                return False
+            if first and key[0] == "range" and not _is_within(known, (key[1], key[2]), fact, limits):
+                return False
     return True
 
 
@@ -344,9 +327,5 @@ def _of_size(known: FormatModel, key: Key, fact: Fact, way: _Wider) -> bool:
     return comes_with_size(known, key, fact, way.sized)
 
 
-def _is_within(known: FormatModel, field: Field, made: Mapping[Key, Fact], limits: Limits) -> bool:
-    span = made.get(("range", *field))
-    if not isinstance(span, Span):
-        return True
-    low, high = _ends(known, field, limits.get(field))
-    return low <= span.low and span.high <= high
+def _is_within(known: FormatModel, field: Field, fact: Fact, limits: Limits) -> bool:
+    return Span(*_ends(known, field, limits.get(field))).covers(fact) if isinstance(fact, Span) else True
