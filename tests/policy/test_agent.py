@@ -191,8 +191,9 @@ def test_a_hostile_agent_has_no_effect(
     before = {path: path.read_bytes() for path in (tmp_path / "tests").iterdir()}
     judge = Path(__file__).parents[2] / "src" / "maxcode"
     judged = (judge / "evaluate" / "__init__.py").read_bytes()
+    seconds = f"4321.{os.getpid()}"
     given = {"root": tmp_path, "secret": SECRET, "part": SECRET[:-2], "port": listening, "source": judge,
-             "seconds": f"4321.{os.getpid()}"}  # fmt: skip
+             "seconds": seconds}  # fmt: skip
     body = f"( {HOSTILE[name].format(**given)} ) >> found 2>&1; cat found; echo '//' >> slow.c; cat found >> slow.c"
     began = time.monotonic()
     try:
@@ -207,7 +208,7 @@ def test_a_hostile_agent_has_no_effect(
     assert (judge / "evaluate" / "__init__.py").read_bytes() == judged
     assert not any(Path(folder, f"hostile-{SECRET}").exists() for folder in ("/tmp", "/var/tmp", "/dev/shm"))
     assert not Path("/etc/hostile").exists() and os.access("/usr/bin/tar", os.X_OK)
-    assert not running(given["seconds"])
+    assert not running(seconds)
 
 
 def test_an_agent_that_would_be_shown_a_hidden_test_is_refused(problem: Problem, tmp_path: Path) -> None:

@@ -232,7 +232,8 @@ def test_a_wild_program_does_not_change_what_the_next_is_measured_at(
             replace(RUN, artefact=program("daemon")),
         ]
         blobs = [blob for job in (honest, *wild) for blob in job.blobs]
-        alone, after = [], []  # in turn, so that others on the machine are beside both
+        alone: list[Ran] = []
+        after: list[Ran] = []  # in turn, so that others on the machine are beside both
         async with sandbox.session(blobs) as clean, sandbox.session(blobs) as wildly:
             for job in wild:
                 alone.append(await clean.run(honest))
