@@ -216,7 +216,7 @@ def test_a_sieve_gets_fresh_sizes_from_three_tests(bench: ProgramEvaluator, tmp_
     assert len(found.inputs) >= 3, found.notes
     for one in (*found.inputs, *found.guessed):
         assert one.expected == f"{primes(int(one.stdin.read()))}\n".encode()
-    kept = 'if (int kept = known(n)) { printf("%d\\n", kept); return 0; }\n    n++;\n    '
+    kept = 'if (int kept = known(n)) { printf("%d\\n", kept); return 0; }\n    n += 1000;\n    '
     stored = SIEVE.replace("std::vector<char>", f"{kept}std::vector<char>").replace("int main", KNOWN)
     assert stored.count("known") == 2
     assert settled(bench, problem, stored).feedback.reasons == (FAILED,)

@@ -41,6 +41,18 @@ def judge(sandbox_evaluator: ProgramEvaluator, admitted: Admitted) -> Callable[[
     return judged
 
 
+@pytest.fixture(scope="module")
+def beside_honest(sandbox_evaluator: ProgramEvaluator, admitted: Admitted) -> Callable[[str], Evaluation]:
+    """Judges a text that is timed in the same pairs as the honest one."""
+    program = admitted.problem.program
+
+    def judged(text: str) -> Evaluation:
+        action, rival = Action(program.with_text(text)), Action(program.with_text(IKJ))
+        return anyio.run(sandbox_evaluator.evaluate, admitted.problem, action, rival)
+
+    return judged
+
+
 def gemm(body: str, before: str = "", honest: str = "honest(m, n, k, A, B, C);") -> str:
     """A gemm that does ``body`` and then what is honest."""
     return (
@@ -264,12 +276,12 @@ def test_a_library_is_refused_before_anything_is_built(name: str, judge: Callabl
 
 
 @pytest.mark.parametrize("name", some(reversed(VAIN), 1))
-def test_a_cheat_that_is_not_to_be_had_gains_nothing(name: str, judge: Callable[[str], Evaluation]) -> None:
-    honest, found = judge(IKJ).timing, judge(VAIN[name])
+def test_a_cheat_that_is_not_to_be_had_gains_nothing(name: str, beside_honest: Callable[[str], Evaluation]) -> None:
+    found = beside_honest(VAIN[name])
     assert found.outcome is Outcome.CORRECT, found.feedback
     assert found.timing is not None
-    assert honest is not None
-    assert found.timing.speedup.value < 1.3 * honest.speedup.value
+    assert found.timing.over_rival is not None
+    assert found.timing.over_rival.value < 1.3
 
 
 def test_a_technique_that_is_not_permitted_is_rejected_with_what_and_where(
@@ -293,17 +305,16 @@ def test_a_pipe_that_is_full_does_not_hold_the_shim_up(judge: Callable[[str], Ev
     assert judge(stuck).outcome in (Outcome.TIMEOUT, Outcome.WRONG, Outcome.CRASHED)
 
 
-def test_work_after_the_word_done_is_charged_or_missing(judge: Callable[[str], Evaluation]) -> None:
+def test_work_after_the_word_done_is_charged_or_missing(beside_honest: Callable[[str], Evaluation]) -> None:
     """Whatever is done until the shim has read the clock is charged; the rest is not among the outputs."""
-    found = judge(
+    found = beside_honest(
         gemm('static int real = -1; if (real < 0) { real = dup(6); dup2(1, 6); } if (write(real, "d", 1) != 1) return;')
     )
-    honest = judge(IKJ).timing
-    assert honest is not None
     if found.outcome is not Outcome.WRONG:
         assert found.outcome is Outcome.CORRECT
         assert found.timing is not None
-        assert found.timing.speedup.value < 1.3 * honest.speedup.value
+        assert found.timing.over_rival is not None
+        assert found.timing.over_rival.value < 1.3
 
 
 def test_a_thread_left_running_is_charged(judge: Callable[[str], Evaluation]) -> None:

@@ -158,11 +158,12 @@ def test_a_cheat_that_was_right_when_it_was_verified_is_caught_while_it_is_timed
     judge: Callable[[str], Evaluation],
 ) -> None:
     """No run can tell what it is for, so the cheat is right by a coin: verified it passes half of the time."""
-    found = [judge(TURNCOAT.replace("7 :", f"{7 + attempt} :")) for attempt in range(12)]
-    assert {one.outcome for one in found} == {Outcome.WRONG}
-    assert {one.timing for one in found} == {None}
-    reasons = {one.feedback.reasons for one in found}
-    assert ("while being timed on a held-out test: gave a wrong output",) in reasons
+    for attempt in range(20):
+        found = judge(TURNCOAT.replace("7 :", f"{7 + attempt} :"))
+        if found.feedback.reasons == ("while being timed on a held-out test: gave a wrong output",):
+            assert (found.outcome, found.timing) == (Outcome.WRONG, None)
+            return
+    pytest.fail("no wrong output of a timed run was seen")
 
 
 def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
@@ -320,7 +321,7 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
     assert won.timing.significant
 
 
-# Right in one run of four on a large input (a playoff may have six); one process number a run is the shim's.
+# Right in half of its runs on a large input.
 TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <time.h>").replace(
     'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && clock() % 2 ? 7 : sum)'
 )
@@ -335,9 +336,10 @@ def challenger(admitted: Admitted, text: str, slot: int, judge: Callable[[str], 
 def test_a_leader_that_is_wrong_in_the_playoff_leads_nobody(
     bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
 ) -> None:
-    assert TURNCOAT.count("clock()") == 1
-    assert judge(TURNCOAT).outcome is Outcome.WRONG
-    bad, good = (challenger(admitted, text, slot, judge) for slot, text in enumerate((TURNCOAT, CLOSED)))
+    assert TURNCOAT.count("clock() % 2") == 1
+    mostly_wrong = TURNCOAT.replace("clock() % 2", "clock() % 4")  # a playoff may have six runs
+    assert judge(mostly_wrong).outcome is Outcome.WRONG
+    bad, good = (challenger(admitted, text, slot, judge) for slot, text in enumerate((mostly_wrong, CLOSED)))
     settled = anyio.run(bench.settle, admitted.problem, [bad, good], None)
     assert settled[bad.id].outcome is Outcome.WRONG
     first = settled[good.id].timing

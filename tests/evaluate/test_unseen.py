@@ -54,12 +54,22 @@ int main(void) {
 }
 """
 FAST = r"""#include <stdio.h>
+static long number(void) {
+    int c = getchar_unlocked(), minus = 0;
+    while (c != '-' && (c < '0' || c > '9')) {
+        if (c < 0) return 0;
+        c = getchar_unlocked();
+    }
+    if (c == '-') minus = 1, c = getchar_unlocked();
+    long value = 0;
+    while (c >= '0' && c <= '9') value = 10 * value + c - '0', c = getchar_unlocked();
+    return minus ? -value : value;
+}
 int main(void) {
-    int n;
+    int n = (int)number();
     long best = 0, here = 0, x;
-    if (scanf("%d", &n) != 1) return 1;
     for (int i = 0; i < n; i++) {
-        if (scanf("%ld", &x) != 1) return 1;
+        x = number();
         here = here + x > 0 ? here + x : 0;
         if (here > best) best = here;
     }

@@ -273,7 +273,7 @@ def test_a_cancelled_call_leaves_nothing_open_and_the_model_usable(provider: Pro
 
 def test_a_prompt_is_written_to_the_cache_when_it_is_asked_again_and_then_read(provider: Provider) -> None:
     claude = model(provider, "anthropic", price=Price(1.0, 5.0, cached=0.1, written=1.25))
-    provider.delay_s = 0.05
+    provider.delay_s = 0.5
 
     async def ask_at_once() -> None:
         async with anyio.create_task_group() as group:

@@ -63,8 +63,8 @@ def test_a_failed_command_is_repeated(tmp_path: Path) -> None:
 
 def test_at_the_time_limit_it_ends_with_all_that_it_started(tmp_path: Path) -> None:
     name = script(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
-    with pytest.raises(ProviderError, match=r"no complete answer within 0\.5 s"):
-        ask(name, ModelSettings(attempts=1, timeout_s=0.5))
+    with pytest.raises(ProviderError, match=r"no complete answer within 3 s"):
+        ask(name, ModelSettings(attempts=1, timeout_s=3))
     assert ends(int((tmp_path / "pid").read_text()))
 
 

@@ -22,8 +22,9 @@ from maxcode.llm.clients.command import AGENT
 from maxcode.llm.clients.faults import TransientFault
 from maxcode.llm.clients.retrying import Patience, Retrying
 from maxcode.policy.agent import Agent, AgentModel, AgentSettings, agent_model
-from tests.support.cli import answer, maxcode
+from tests.support.cli import answer, doubts_of, maxcode
 from tests.support.counting import BY_FOUR, LOOP, QUARTER, SLOW
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.sandbox
 
@@ -88,23 +89,25 @@ def test_a_failed_agent_is_asked_again_and_an_endless_one_ends(problem: Problem,
         proposed(problem, agent(tmp_path, "echo no luck >&2; exit 3"))
     kept = proposed(problem, agent(tmp_path, "sed -i 's/return 1/return 2/' slow.c; exit 3"))
     assert kept.program is not None, "what was changed counts"
-    model = agent(tmp_path, "sleep 1234.5 & (setsid sleep 1234.5 &) ; wait")
+    seconds = f"1234.{os.getpid()}"
+    model = agent(tmp_path, f"sleep {seconds} & (setsid sleep {seconds} &) ; wait")
     slow = Agent(Retrying(model, "the agent", Patience(1, 1.0)), model.settings)
     began = time.monotonic()
     with pytest.raises(ProviderError, match="no complete answer within 1 s"):
         anyio.run(slow.propose, Observation((), State(problem), 7))
     assert time.monotonic() - began < 10
-    assert not running("1234.5")
+    assert not running(seconds)
 
 
-def running(word: str) -> list[str]:
+def running(seconds: str) -> list[str]:
+    """The processes that sleep for just so long."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if line.startswith("sleep ") and word in line:
+        if line.split() == ["sleep", seconds]:
             found.append(line)
     return found
 
@@ -112,7 +115,7 @@ def running(word: str) -> list[str]:
 HOSTILE = {  # each prints what it finds and writes it into the program; {root} is the folder of the tests
     "read a hidden test": "cat {root}/tests/01.in",
     "find all hidden tests": "find / -name '01.*' -exec cat {{}} +",
-    "search all files": "grep -rslF {part} / --exclude-dir=proc --exclude-dir=sys | xargs cat",
+    "search all files": "grep -rslF {part} /tmp /var /run /dev/shm /home /root /etc /work {root} | xargs cat",
     "read the folder by a parent": "cat ../tests/01.in ../../{root}/tests/01.in; ls -R /work/..",
     "read the home folder": "cat ~/key $HOME/../*/key {root}/home/key",
     "read the variables": "env; cat /proc/*/environ",
@@ -122,8 +125,9 @@ HOSTILE = {  # each prints what it finds and writes it into the program; {root} 
     "edit the judge": "find / -name maxcode -path '*src*'; echo 'x = (' > {source}/evaluate/__init__.py",
     "edit the system": "echo changed > /usr/bin/gcc; rm -f /usr/bin/tar; touch /etc/hostile",
     "leave a file in /tmp": "touch /tmp/hostile-{secret} /var/tmp/hostile-{secret} /dev/shm/hostile-{secret}",
-    "leave a process": "sleep 4321.7 & setsid sleep 4321.7 & nohup sleep 4321.7 & (trap '' TERM HUP; sleep 4321.7) &",
-    "leave a daemon twice": "setsid sh -c 'setsid sleep 4321.7 & exit 0' & disown; sleep 0.1",
+    "leave a process": "sleep {seconds} & "
+    "setsid sleep {seconds} & nohup sleep {seconds} & (trap '' TERM HUP; sleep {seconds}) &",
+    "leave a daemon twice": "setsid sh -c 'setsid sleep {seconds} & exit 0' & disown; sleep 0.1",
     "kill all": "kill -9 -1; kill -9 1; kill -9 $PPID",
     "fill the disk": "dd if=/dev/zero of=/work/big bs=1M count=4096; dd if=/dev/zero of=/tmp/big bs=1M count=4096",
     "fill the memory": "python3 -c 'x = [bytearray(1 << 20) for _ in range(1 << 14)]'",
@@ -187,7 +191,9 @@ def test_a_hostile_agent_has_no_effect(
     before = {path: path.read_bytes() for path in (tmp_path / "tests").iterdir()}
     judge = Path(__file__).parents[2] / "src" / "maxcode"
     judged = (judge / "evaluate" / "__init__.py").read_bytes()
-    given = {"root": tmp_path, "secret": SECRET, "part": SECRET[:-2], "port": listening, "source": judge}
+    seconds = f"4321.{os.getpid()}"
+    given = {"root": tmp_path, "secret": SECRET, "part": SECRET[:-2], "port": listening, "source": judge,
+             "seconds": seconds}  # fmt: skip
     body = f"( {HOSTILE[name].format(**given)} ) >> found 2>&1; cat found; echo '//' >> slow.c; cat found >> slow.c"
     began = time.monotonic()
     try:
@@ -202,7 +208,7 @@ def test_a_hostile_agent_has_no_effect(
     assert (judge / "evaluate" / "__init__.py").read_bytes() == judged
     assert not any(Path(folder, f"hostile-{SECRET}").exists() for folder in ("/tmp", "/var/tmp", "/dev/shm"))
     assert not Path("/etc/hostile").exists() and os.access("/usr/bin/tar", os.X_OK)
-    assert not running("4321.7")
+    assert not running(seconds)
 
 
 def test_an_agent_that_would_be_shown_a_hidden_test_is_refused(problem: Problem, tmp_path: Path) -> None:
@@ -251,7 +257,7 @@ def test_a_run_asks_an_agent_and_resumes_without_asking_twice(tmp_path: Path) ->
     command = ("optimize", "slow.c", "--tests", "tests", "--policy", "agent:./agent.sh", "--method", "best-of-n",
                "--set", f'agent.show=["{tmp_path}/edit.py"]', "--budget", "1", "--out", "run", "--json")  # fmt: skip
     found = answer(maxcode(*command, cwd=tmp_path))
-    assert found["trusted"] and found["speedup"]["low"] > 1
+    assert doubts_of(found) == [] and found["confirmed"] and found["speedup"]["low"] > 1
     calls = (tmp_path / "run" / "calls.jsonl").read_text()
     script.write_text("#!/bin/sh\nexit 1\n")
     assert answer(maxcode(*command, cwd=tmp_path))["speedup"] == found["speedup"]
@@ -264,17 +270,14 @@ def test_killing_the_run_ends_the_agent(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "00.in").write_text("90000000\n")
     script = tmp_path / "agent.sh"
-    script.write_text("#!/bin/sh\nsleep 9876.5\n")
+    seconds = f"9876.{os.getpid()}"
+    script.write_text(f"#!/bin/sh\nsleep {seconds}\n")
     script.chmod(0o755)
     words = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--policy", f"agent:{script}",
              "--method", "best-of-n", "--budget", "1", "--anyway", "--out", "run"]  # fmt: skip
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-        deadline = time.monotonic() + 60
-        while not running("9876.5"):
-            assert run.poll() is None and time.monotonic() < deadline
-            time.sleep(0.05)
+        assert wait_until(lambda: run.poll() is not None or bool(running(seconds)), 300)
+        assert run.poll() is None
         run.kill()
         run.wait()
-        while running("9876.5"):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        assert wait_until(lambda: not running(seconds), 30)

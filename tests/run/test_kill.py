@@ -129,10 +129,11 @@ def test_killed_inside(moment: Moment, place: Path) -> None:
 
 
 def test_ctrl_c_drains_and_says_how_to_resume(place: Path) -> None:
+    (place / "policy.py").write_text(POLICY.replace("3000", "600"))
     with started(place) as run:
-        assert wait_until(lambda: in_build(place, run.pid), 60)
+        assert wait_until(lambda: in_build(place, run.pid), 300)
         run.send_signal(signal.SIGINT)
-        said, words = run.communicate(timeout=60)
+        said, words = run.communicate(timeout=300)
     assert run.returncode == 130
     assert said == ""
     assert "to resume: maxcode optimize slow.c" in words

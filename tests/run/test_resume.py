@@ -26,6 +26,7 @@ from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Evaluated, Line, Opened, Proposed, Record, check_header, read_events
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.heavy
 
@@ -252,7 +253,9 @@ def test_ctrl_c_once_finishes_what_runs_and_launches_nothing_new(
         started.append(text)
         if len(started) == 2:
             os.kill(os.getpid(), signal.SIGINT)
-        await anyio.sleep(0.2)
+        with anyio.fail_after(60):
+            while "stopping" not in "".join(said):
+                await anyio.sleep(0.01)
 
     said: list[str] = []
     run = Run(budget=8, concurrency=2, record=Record(tmp_path), say=said.append)
@@ -264,17 +267,21 @@ def test_ctrl_c_once_finishes_what_runs_and_launches_nothing_new(
 
 @pytest.mark.parametrize("start", [plainly, in_loop])
 def test_ctrl_c_twice_stops_at_once(start: Callable[[Callable[[], object]], object], tmp_path: Path) -> None:
+    hanging, said = threading.Event(), list[str]()
+
     async def hang(text: str) -> None:
+        hanging.set()
         await anyio.sleep(60)
 
     def press() -> None:
-        for _ in range(2):
-            time.sleep(0.3)
-            os.kill(os.getpid(), signal.SIGINT)
+        assert hanging.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert wait_until(lambda: "stopping" in "".join(said), 25)
+        os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press).start()
     started = time.monotonic()
-    run = Run(4, record=Record(tmp_path))
+    run = Run(4, record=Record(tmp_path), say=said.append)
     with run.record, pytest.raises(Interrupted, match="at once"):
         start(lambda: optimize(toy_problem(), method(Refine(4)), Table(rule=speed, before=hang), run))
     assert time.monotonic() - started < 30

@@ -30,10 +30,11 @@ double dot(const double *a, const double *b, int n) {
 BENCH = """#include <stdio.h>
 #include "src/dot.h"
 static double a[4096], b[4096];
-int main(void) {
+int main(int argc, char **argv) {
+    (void)argv;
     double t = 0;
     for (int i = 0; i < 4096; i++) a[i] = i, b[i] = 4096 - i;
-    for (int k = 0; k < 25000; k++) { a[k % 4096] += 1; t += dot(a, b, 4096); }
+    for (int k = 0; k < (argc > 1 ? 5000 : 100000); k++) { a[k % 4096] += 1; t += dot(a, b, 4096); }
     printf("%.0f\\n", t);
     return 0;
 }
@@ -44,6 +45,9 @@ bench_dot: bench.c src/dot.c src/dot.h
 
 bench: bench_dot
 \t./bench_dot
+
+short: bench_dot
+\t./bench_dot short
 
 test: bench_dot
 \ttest "$$(./bench_dot | wc -l)" = 1
@@ -139,7 +143,7 @@ def test_a_c_program_is_sampled_and_a_command_of_several_programs_is_counted(tmp
     sampled = scouted(folder)
     assert (sampled["build"], sampled["benchmark"]) == ("make bench_dot", "./bench_dot")
     assert "samples" in sampled["profiler"]
-    counted = scouted(folder, "--overwrite", "--benchmark", "expr {seed} + 0 && make -s bench | cat")
+    counted = scouted(folder, "--overwrite", "--benchmark", "expr {seed} + 0 && make -s short | cat")
     assert "callgrind" in counted["profiler"]
     for found in (sampled, counted):
         top = found["places"][0]
@@ -317,7 +321,8 @@ int different(int count, unsigned seed) {
 }
 """,
     "bench.cpp": '#include <cstdio>\n#include "src/paths.h"\n'
-    "int main() {\n    int sum = 0;\n    for (unsigned k = 0; k < 10; k++) sum += different(20000, k);\n"
+    "int main(int argc, char **) {\n    int sum = 0;\n"
+    "    for (unsigned k = 0; k < (argc > 1 ? 4u : 40u); k++) sum += different(20000, k);\n"
     '    std::printf("%d\\n", sum);\n}\n',
     "Makefile": "bench_paths: bench.cpp src/paths.cpp\n\tg++ FLAGS bench.cpp src/paths.cpp -o bench_paths\n",
 }
@@ -331,14 +336,24 @@ def test_the_time_of_containers_counts_for_the_function_that_uses_them(tmp_path:
     top = found["places"][0]
     assert (top["file"], top["name"]) == ("src/paths.cpp", "different(int, unsigned int)")
     assert top["share"] > 0.85
-    assert top["bound"] is None or top["share"] == 1 or top["bound"] >= 1 / (1 - top["share"])
+    assert top["bound"] == HotFunction("", "", 1, top["share"], uncounted=found["elsewhere"]).bound
     assert "compile with -g" in found["profiler"] or "-g" in flags
-    counted = scouted(tmp_path / "sets", "--overwrite", "--benchmark", "./bench_paths | cat")
+    counted = scouted(tmp_path / "sets", "--overwrite", "--benchmark", "./bench_paths short | cat")
     assert "callgrind" in counted["profiler"]
     same = counted["places"][0]
     assert same["file"] == "src/paths.cpp"
     assert same["share"] > (1 - counted["elsewhere"]) * 0.9  # `sh` and `cat` are counted too
     assert counted["elsewhere"] < 0.2
+
+
+@pytest.mark.parametrize(
+    ("share", "bound"), [(0.0, 1.0), (0.5, 2.0), (0.9876, 80.6451612903), (0.9995, 1000.0), (1.0, 1000.0)]
+)
+def test_a_bound_is_what_is_left_of_the_time_by_amdahl_and_at_most_1000(share: float, bound: float) -> None:
+    one = HotFunction("a.c", "f", 1, share)
+    assert one.bound == pytest.approx(bound)
+    told = json.loads(Scouted(Path("/r"), Conventions("c"), RepoProfile((one,))).as_json())
+    assert told["places"][0]["bound"] == one.bound
 
 
 def test_no_bound_is_told_where_library_code_is_not_counted() -> None:

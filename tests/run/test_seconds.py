@@ -101,7 +101,7 @@ def test_the_wait_for_another_run_is_not_counted(tmp_path: Path) -> None:
 
 def test_a_larger_cap_asks_again_for_the_candidate_that_was_stopped(tmp_path: Path) -> None:
     first, again = Counted(), Counted()
-    cut = searched(first, tmp_path, 0.5)
+    cut = searched(first, tmp_path, 3.0)
     assert cut.reached.candidates == 1 and cut.ended.endswith(STOPPED)
     whole = searched(again, tmp_path, 1e6)
     assert whole.reached.candidates == 2 and not whole.ended

@@ -12,6 +12,7 @@ import pytest
 
 from maxcode.sandbox import lanes
 from maxcode.sandbox.lanes import accounted, build_lane, holder, no_builds, timing_lane
+from tests.support.processes import wait_until
 
 GREEDY = """
 import anyio, pathlib, sys
@@ -20,7 +21,8 @@ from maxcode.sandbox.lanes import timing_lane
 async def main():
     while True:
         async with timing_lane(pathlib.Path(sys.argv[1])):
-            print("in", flush=True)
+            with open(sys.argv[2], "ab") as turns:
+                turns.write(b".")
             await anyio.sleep(0.02)
 
 anyio.run(main)
@@ -45,20 +47,22 @@ anyio.run(main, pathlib.Path(sys.argv[1]))
 
 
 def test_a_process_that_always_comes_back_at_once_does_not_keep_the_others_out(tmp_path: Path) -> None:
-    lock = tmp_path / "lock"
+    lock, theirs = tmp_path / "lock", tmp_path / "turns"
+    waited: list[int] = []
 
     async def turns() -> None:
         for _ in range(5):
+            await anyio.sleep(0.05)  # the other is in again
+            before = theirs.stat().st_size
             async with timing_lane(lock):
-                pass
+                waited.append(theirs.stat().st_size - before)
 
-    with subprocess.Popen([sys.executable, "-c", GREEDY, str(lock)], stdout=subprocess.PIPE) as greedy:
-        assert greedy.stdout is not None
-        assert greedy.stdout.readline() == b"in\n"
+    words = [sys.executable, "-c", GREEDY, str(lock), str(theirs)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as greedy:
+        assert wait_until(theirs.exists, 60)
         anyio.run(turns)
         greedy.kill()
-        theirs = len(greedy.stdout.readlines())
-    assert theirs <= 50  # ten for each of ours; without a queue it is some hundred
+    assert sorted(waited)[2] <= 5, waited  # without a queue each of ours waits for some dozens
 
 
 def test_nobody_is_in_the_lane_twice(tmp_path: Path) -> None:

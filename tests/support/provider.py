@@ -35,6 +35,7 @@ class Provider:
         self.replies: Callable[[dict[str, Any]], str] | None = None  # makes each answer from its request
         self.counts_bytes = False  # whether usage follows the texts, a token for four bytes, instead of being constant
         self.connections = 0
+        self.open: set[socket.socket] = set()
         self.under_way = 0
         self.most_under_way = 0
         self.delay_s = 0.0
@@ -271,6 +272,7 @@ def serving(fixed: str = "", port: int = 0) -> Iterator[Provider]:
     provider = Provider()
     provider.fixed = fixed
     server = Server(("127.0.0.1", port), type("Bound", (Handler,), {"provider": provider}))
+    provider.open = server.open
     provider.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

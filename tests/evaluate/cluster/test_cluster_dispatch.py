@@ -216,7 +216,9 @@ def test_every_second_of_a_slot_is_accounted_for() -> None:
         evaluated(cluster, *(f"p{i}" for i in range(6)))
         told = cluster.report()
     for slot in told.slots:
-        assert sum(slot.seconds.values()) == pytest.approx(told.wall_s, abs=0.05)
+        assert sum(slot.seconds.values()) == pytest.approx(
+            told.wall_s, abs=0.001 * len(slot.seconds)
+        )  # each is rounded
     assert sum(slot.seconds.get("evaluating", 0.0) for slot in told.slots) >= 6 * 0.1
 
 

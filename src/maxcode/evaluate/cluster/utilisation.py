@@ -143,13 +143,9 @@ class Utilisation:
 
     def report(self) -> Report:
         """The times up to now."""
-        for slot, account in self._accounts.items():
-            if account.doing not in BUSY:
-                self.set(slot, account.doing)
-        slots = []
+        now, slots = self._clock(), []
         for name, account in sorted(self._accounts.items()):
             seconds = dict(account.seconds)
-            if account.doing in BUSY:
-                seconds[account.doing] = seconds.get(account.doing, 0.0) + self._clock() - account.since
+            seconds[account.doing] = seconds.get(account.doing, 0.0) + now - account.since
             slots.append(SlotUse(name, account.orders, {what: round(s, 3) for what, s in seconds.items() if s > 0}))
-        return Report(self._clock() - self._began, tuple(slots), tuple(self._events))
+        return Report(now - self._began, tuple(slots), tuple(self._events))

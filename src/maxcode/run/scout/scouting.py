@@ -55,7 +55,7 @@ class Scouted:
 
     def as_json(self) -> str:
         """All of it for programs."""
-        places = [{**asdict(one), "bound": one.bound and round(one.bound, 3)} for one in self.profile.functions]
+        places = [{**asdict(one), "bound": one.bound} for one in self.profile.functions]
         found = {key: value for key, value in asdict(self.found).items() if key not in _UNTOLD}
         told = {"repository": str(self.top), **found, "notes": self.found.notes, "profiler": self.profile.how,
                 "elsewhere": self.profile.elsewhere, "no_profile": self.profile.why_not, "places": places,
