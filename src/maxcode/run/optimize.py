@@ -18,7 +18,8 @@ from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Problem, Spent, State
 from maxcode.errors import InputError, Interrupted, RecordError
-from maxcode.run.batch import Job, Run, expand, explain, settle, settle_up
+from maxcode.run.active_run import Job, Run
+from maxcode.run.batch import expand, explain, settle, settle_up
 from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
 from maxcode.run.times import CONFIRMATION
