@@ -206,6 +206,13 @@ def _budget(context: click.Context, _: click.Parameter, words: str | None) -> Bu
     return budget_of(words) if words is not None else None
 
 
+total_option = click.option(
+    "--total-seconds", type=click.FloatRange(0, min_open=True), help="Wall seconds of this command as a whole: "
+    "admission, waits, search, confirmation and certificate.  What does not fit is named in the result; the same "
+    "command with more seconds goes on.",
+)  # fmt: skip
+
+
 budget_options = _together(  # how far a run may go
     click.option("--budget", callback=_budget, metavar="AMOUNT", help="How far each run may go: 24 (candidates), "
                  "15-minutes, 0.5-dollars, 200k-tokens, 300-calls.  A METHOD/paper takes no more than the paper.  "

@@ -22,6 +22,7 @@ from maxcode.cli.common import (
     sandbox_options,
     self_options,
     show,
+    total_option,
     value_options,
 )
 from maxcode.cli.fail_on import fail_on, status_of
@@ -61,6 +62,7 @@ from maxcode.search.methods import candidates
 @click.option("--anyway", is_flag=True, help="Go on although the built-in policy has no rule for the program, or its "
               "tests are too short to time.")  # fmt: skip
 @budget_options
+@total_option
 @click.option("--seed", default=0, show_default=True, help="Random seed of the proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
               "a larger budget.  [default: runs/PROBLEM, then --method and --seed if given]")  # fmt: skip

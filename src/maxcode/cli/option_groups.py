@@ -18,7 +18,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their fir
         "--policy", "--with-rule", "--without-rule", "--critic", "--method", "--methods", "--ablate", "--seed",
         "--seeds", "--models", "--set", "--base-url",
     ),
-    "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--dry-run"),
+    "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--total-seconds",
+        "--dry-run"),
     "Measuring": (
         "--certificate", "--at-once", "--cluster", "--shared-cores", "--sandbox", "--unsafe-no-sandbox",
     ),

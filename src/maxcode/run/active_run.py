@@ -11,6 +11,7 @@ from maxcode.core.budget import BudgetTracker, Caps
 from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Machine, Problem, Usage
+from maxcode.run.deadline import Deadline
 from maxcode.run.record import Line, Record
 from maxcode.run.times import Times
 
@@ -23,7 +24,7 @@ class Run:
     ``budget``       candidates
     ``concurrency``  slots at the same time
     ``watch``        is called with each recorded part; ``say`` with an activity that records nothing until its end
-    ``caps``         limits on the cost of the run
+    ``caps``         limits on the cost of the run; ``deadline``: of the whole command
     ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
     ``drawn``        chooses a slot's draw: that of its state comes first, then those of the other states of its batch
     ``machine``      is copied to the result; ``times`` counts the seconds of the command by what they go to
@@ -38,6 +39,7 @@ class Run:
     watch: Callable[[Line], None] = lambda line: None
     say: Callable[[str], None] = lambda words: None
     caps: Caps = field(default_factory=Caps)
+    deadline: Deadline = field(default_factory=Deadline)
     spent: Callable[[], Usage] | None = None
     drawn: Callable[[Sequence[int]], int] = lambda draws: draws[0]
 
@@ -45,7 +47,8 @@ class Run:
 @final
 @dataclass(slots=True)
 class Job:
-    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget."""
+    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget; ``undone``: what
+    was left out because the time of the command ended, in words."""
 
     problem: Problem
     method: Method
@@ -54,6 +57,7 @@ class Job:
     referee: Referee | None
     stopping: bool = False
     ended: str = ""
+    undone: str = ""
     tracker: BudgetTracker = field(init=False)
     waited_before: float = field(init=False)
 
@@ -71,9 +75,14 @@ class Job:
 
     @property
     def seconds_left(self) -> float:
-        """Wall seconds until the cap on them is reached; infinite without such a cap."""
+        """Wall seconds until the search must end; infinite without a cap on them."""
         bound = self.run.caps.seconds
-        return math.inf if bound is None else max(0.0, bound - self.seconds())
+        left = math.inf if bound is None else max(0.0, bound - self.seconds())
+        return min(left, self.run.deadline.for_search)
+
+    def refusal(self) -> str | None:
+        """Why no further candidate may start, in words; None if one may."""
+        return self.run.deadline.refusal() or self.tracker.refusal()
 
     def append(self, line: Line) -> None:
         """Records a part and passes it to ``watch``."""

@@ -235,12 +235,12 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
 
 
 async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
-    challengers = _challengers(states, reached)
-    if job.referee is None or not challengers:
+    contenders = challengers(states, reached)
+    if job.referee is None or not contenders:
         return {}
     job.run.say(f"confirming the best of batch {states[0].id[0]} on fresh pairs")
     try:
-        return await job.referee.settle(job.problem, challengers, reached.best)
+        return await job.referee.settle(job.problem, contenders, reached.best)
     except MaxcodeError:
         raise
     except Exception as error:
@@ -259,7 +259,7 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
     return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
 
 
-def _challengers(states: Sequence[State], reached: Reached) -> list[State]:
+def challengers(states: Sequence[State], reached: Reached) -> list[State]:
     """The states that may become the best: not confirmed, ahead of the incumbent of their race, and with an interval
     that reaches the best lower end.  A duplicate is left out, because its first evaluation was considered already."""
     timed = {state: timing for state in states if (timing := _challenging(state)) is not None}
@@ -293,7 +293,7 @@ def _launch(job: Job, at: StateId) -> None:
     _stop_here(job)
     if at in job.run.record.launched:
         return
-    if job.tracker.refusal() is not None:
+    if job.refusal() is not None:
         raise Dropped
     job.tracker.launched += 1
     job.append(Launched(at=at))

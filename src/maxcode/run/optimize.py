@@ -8,8 +8,10 @@ the same loop with the recorded parts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
+from operator import attrgetter
 
 import anyio
 
@@ -19,7 +21,7 @@ from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Problem, Spent, State
 from maxcode.errors import InputError, Interrupted, RecordError
 from maxcode.run.active_run import Job, Run
-from maxcode.run.batch import expand, explain, settle, settle_up
+from maxcode.run.batch import challengers, expand, explain, settle, settle_up
 from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
 from maxcode.run.times import CONFIRMATION
@@ -63,13 +65,39 @@ async def _search(job: Job) -> Result:
         parents = _plan(job, batch, reached)
         if not parents:
             break
+        if not await _is_final(job, batch, parents, reached):
+            break
+    spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
+    return Result(job.problem, reached, spent, job.run.machine, job.ended, job.stopping, job.undone)
+
+
+async def _is_final(job: Job, batch: int, parents: list[State], reached: Reached) -> bool:
+    """Makes one batch; False if the time of the command ended in it.  Then it stays open, for a resume."""
+    measured: list[State] = []
+    with job.run.deadline.scope():
         parents = await explain(job, batch, parents, reached)
         expanded = await expand(job, batch, parents, reached)
+        measured = expanded.states
         with job.run.times.spent_on(CONFIRMATION):
             reached.extend(await settle(job, batch, expanded, reached))
         reached.passed(parents, expanded.passed)
-    spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
-    return Result(job.problem, reached, spent, job.run.machine, job.ended, job.stopping)
+        return True
+    job.ended, job.undone = job.run.deadline.words, _undone(job, batch, challengers(measured, reached))
+    reached.extend(measured)
+    return False
+
+
+def _undone(job: Job, batch: int, waiting: Sequence[State]) -> str:
+    """What an open batch lacks; ``waiting``: its states that no fresh pairs have confirmed."""
+    timings = [state.step.evaluation.timing for state in waiting if state.step is not None]
+    raced = max((one.speedup for one in timings if one is not None), key=attrgetter("low"), default=None)
+    again = "repeat the command with more seconds"
+    if raced is None:
+        return f"batch {batch} is not finished: {job.run.deadline.words}; {again}"
+    return (
+        f"not confirmed: {job.run.deadline.words} before the fastest of batch {batch}, {raced} in its race, was timed "
+        f"again on fresh pairs; {again}"
+    )
 
 
 def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
@@ -86,7 +114,7 @@ def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
     settle_up(job, batch, reached)
-    if (why := job.tracker.refusal()) is not None:
+    if (why := job.refusal()) is not None:
         job.ended = why + _stopped(job, batch - 1)
         return []
     job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
