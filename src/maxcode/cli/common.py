@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.confined import without_setup
 from maxcode.core.phases import Recorder, recording
 from maxcode.core.types import Clock
-from maxcode.errors import InputError
+from maxcode.errors import BoundaryError, InputError, Interrupted
 from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
@@ -224,6 +225,16 @@ budget_options = _together(  # how far a run may go
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
                  help="With a --budget that does not count candidates: choose the search width as for this many."),
 )  # fmt: skip
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """A run that ends early in the block says how to resume it."""
+    try:
+        yield
+    except (Interrupted, BoundaryError) as error:
+        error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
+        raise
 
 
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:

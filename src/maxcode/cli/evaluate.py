@@ -14,6 +14,7 @@ from maxcode.cli.common import (
     overrides,
     problem_options,
     profiled,
+    resumable,
     sandbox_options,
     self_options,
     show,
@@ -89,7 +90,7 @@ def _into(
     """Evaluates a candidate into a run folder, and prints the result; returns the exit status."""
     if candidate is None:
         raise click.UsageError("--out needs a CANDIDATE: a run folder does not keep the version of a suite")
-    with profiled(profiles) as recorder, SearchProgress(1) as progress:
+    with profiled(profiles) as recorder, SearchProgress(1) as progress, resumable():
         result = evaluate_into(candidate, request, progress.watch, progress.say)
     show(result, json_, recorder)
     _metric(result.measured, is_metric)

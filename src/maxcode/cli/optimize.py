@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from maxcode.cli.common import (
     model_options,
     problem_options,
     profiled,
+    resumable,
     sandbox_options,
     self_options,
     show,
@@ -28,7 +27,7 @@ from maxcode.cli.common import (
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
-from maxcode.errors import BoundaryError, Interrupted, Unanswered
+from maxcode.errors import Unanswered
 from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
 from maxcode.run.job import optimize_source
@@ -92,7 +91,7 @@ def optimize(
 
     The built-in policies know C and C++ (rewriter, kernels), Python (rewriter) and PyTorch (modules).
 
-    One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
+    One Ctrl-C stops within seconds (a model's answer under way is waited for); the same command resumes the run.
     """
     profiles = options.pop("profile_self")
     request = chosen(source, tests, options)
@@ -108,14 +107,12 @@ def optimize(
         return 0
     with profiled(profiles) as recorder, SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
-            result = optimize_source(
-                request, progress.watch, progress.admitted, progress.say, spending=progress.spending
-            )
+            with resumable():
+                result = optimize_source(
+                    request, progress.watch, progress.admitted, progress.say, spending=progress.spending
+                )
         except Unanswered as waits:
             echo_json(json.dumps({"waiting": str(waits)})) if json_ else echo(str(waits))
             return 0
-        except (Interrupted, BoundaryError) as error:
-            error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
-            raise
     show(result, json_, recorder)
     return status_of(result.measured, fail_on)

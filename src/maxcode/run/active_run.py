@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import final
+
+import anyio
 
 from maxcode.core.budget import BudgetTracker, Caps
 from maxcode.core.method import Method
@@ -48,7 +51,8 @@ class Run:
 @dataclass(slots=True)
 class Job:
     """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget; ``undone``: what
-    was left out because the time of the command ended, in words."""
+    was left out because the time of the command ended, in words; ``measuring``: the measurements under way, which are
+    cancelled when the run is hurried."""
 
     problem: Problem
     method: Method
@@ -58,6 +62,8 @@ class Job:
     stopping: bool = False
     ended: str = ""
     undone: str = ""
+    is_hurried: bool = False
+    measuring: set[anyio.CancelScope] = field(default_factory=set)
     tracker: BudgetTracker = field(init=False)
     waited_before: float = field(init=False)
 
@@ -83,6 +89,24 @@ class Job:
     def refusal(self) -> str | None:
         """Why no further candidate may start, in words; None if one may."""
         return self.run.deadline.refusal() or self.tracker.refusal()
+
+    def hurry(self) -> None:
+        """Cancels the measurements under way: they are made again after a resume, and nothing is lost with them."""
+        self.is_hurried = True
+        for scope in self.measuring:
+            scope.cancel()
+
+    @contextmanager
+    def measurement(self) -> Iterator[anyio.CancelScope]:
+        """The block is a measurement, which is cancelled when the run is hurried."""
+        with anyio.CancelScope() as scope:
+            if self.is_hurried:
+                scope.cancel()
+            self.measuring.add(scope)
+            try:
+                yield scope
+            finally:
+                self.measuring.discard(scope)
 
     def append(self, line: Line) -> None:
         """Records a part and passes it to ``watch``."""

@@ -192,13 +192,14 @@ async def _critique(critic: Critic, parent: State, step: Step, reached: Reached)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
-    """The evaluation; raises Dropped if the seconds of the run are spent before it has ended."""
+    """The evaluation; raises Dropped if the seconds of the run are spent before it has ended, Stopped if the user asked
+    to stop and it does not end soon."""
     best = reached.best
     incumbent = best.step.action if best is not None and best.step is not None else None
-    with anyio.CancelScope() as scope:
+    with job.measurement() as scope:
         async with started(partial(cancel_after, lambda: job.seconds_left, scope)):
             return await job.evaluator.evaluate(parent.problem, action, incumbent)
-    raise Dropped
+    raise Stopped if job.is_hurried else Dropped
 
 
 def draw_of(seed: int, at: StateId, asked: int) -> int:
@@ -240,11 +241,15 @@ async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> d
         return {}
     job.run.say(f"confirming the best of batch {states[0].id[0]} on fresh pairs")
     try:
-        return await job.referee.settle(job.problem, contenders, reached.best)
+        with job.measurement():
+            return await job.referee.settle(job.problem, contenders, reached.best)
     except MaxcodeError:
         raise
     except Exception as error:
         raise _broken(f"the referee of batch {states[0].id[0]}", error) from error
+    raise Interrupted(
+        f"stopped while the best of batch {states[0].id[0]} was confirmed; all finished parts are recorded"
+    )
 
 
 def _final(job: Job, state: State, value: float | None, settled: Settled) -> State:

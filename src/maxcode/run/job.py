@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
 from maxcode.core.types import Outcome, Problem, Program, Usage
-from maxcode.errors import Unanswered
+from maxcode.errors import Interrupted, Unanswered
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
@@ -51,6 +51,7 @@ from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, r
 from maxcode.sandbox.lanes import counting
 from maxcode.search.onward import ENDED
 
+_RECORDED = "all finished parts are recorded"
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
 
 
@@ -74,7 +75,12 @@ def optimize_source(
     the run could prove nothing, unless ``request.anyway``.
     """
     times, deadline, job = Times(), Deadline(request.total_seconds), completed(request)
-    with counting(times.others), method_parts(job.request) as parts, _target(job, say, on) as target:
+    with (
+        _stopped_in(times),
+        counting(times.others),
+        method_parts(job.request) as parts,
+        _target(job, say, on) as target,
+    ):
         say("admitting: building and checking the original")
         job, admission = admit_hottest(job, target, say, deadline)
         own = (note for note in job.loaded.notes if note not in admission.admitted.notes)
@@ -93,7 +99,9 @@ def optimize_source(
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
-    with counting(times.others):
+    if found.stopped and _is_certifiable(job, found):
+        raise Interrupted(f"stopped before the certificate of the winner; {_RECORDED}")
+    with _stopped_in(times), counting(times.others):
         times.turn_to(CONFIRMATION)
         winner = run_async(_winner, job, admission, found, say, deadline)
         _write_winner(job.folder, admission, winner)
@@ -103,6 +111,15 @@ def optimize_source(
     write_result(result)
     _tell_maintainers(job, result, certificate, found)
     return result
+
+
+@contextmanager
+def _stopped_in(times: Times) -> Iterator[None]:
+    """Ctrl-C in a part that does not listen to it ends the block with Interrupted, as in the search."""
+    try:
+        yield
+    except KeyboardInterrupt as pressed:
+        raise Interrupted(f"stopped in the {times.part}; {_RECORDED}") from pressed
 
 
 async def _winner(

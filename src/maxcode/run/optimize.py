@@ -8,6 +8,7 @@ the same loop with the recorded parts.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from itertools import count
@@ -30,14 +31,21 @@ from maxcode.search.onward import ENDED, onward
 
 __all__ = ["Method", "Run", "optimize"]
 
+PATIENCE_S = 2.0  # a measurement that ends within it is recorded after Ctrl-C; a longer one is made again
+_STOPPING = (
+    f"stopping: measurements end within {PATIENCE_S:.0f} s, and answers of models under way are waited for; Ctrl-C "
+    "again stops now"
+)
+
 
 def optimize(
     problem: Problem, method: Method, evaluator: Evaluator, run: Run, referee: Referee | None = None
 ) -> Result:
     """Searches for the fastest version of an admitted ``problem``; returns at the end of the budget or of the search.
 
-    Works inside a running event loop too (notebooks).  The first Ctrl-C finishes and records the running slots, starts
-    nothing new, and raises ``Interrupted``; the second stops at once.  Raises ``BoundaryError`` if something outside
+    Works inside a running event loop too (notebooks).  The first Ctrl-C starts nothing new, records the running slots
+    that end within ``PATIENCE_S`` seconds and the answers of models under way, and raises ``Interrupted``; the second
+    stops at once.  Raises ``BoundaryError`` if something outside
     the program failed; the run can then be resumed.
     """
     job = Job(problem, method, evaluator, run, referee)
@@ -45,13 +53,15 @@ def optimize(
 
 
 async def _interruptible(job: Job) -> Result:
-    """Runs ``_search``; the first Ctrl-C asks the slots to stop, the second cancels them."""
+    """Runs ``_search``; the first Ctrl-C asks the slots to stop, and soon ends their measurements; the second cancels
+    all, answers of models included, which may be paid for."""
 
     def interrupted() -> None:
         if job.stopping:
             scope.cancel()
         else:
-            job.run.say("stopping: the running candidates end first; Ctrl-C again stops now")
+            job.run.say(_STOPPING)
+            asyncio.get_running_loop().call_later(PATIENCE_S, job.hurry)
         job.stopping = True
 
     with anyio.CancelScope() as scope, on_interrupt(interrupted), counting(job.run.times.others):

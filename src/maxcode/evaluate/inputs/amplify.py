@@ -13,8 +13,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import final
 
-import anyio.to_thread
-
+from maxcode.core.ahead import computed
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood
@@ -108,7 +107,7 @@ async def _by_repeating(given: Understood, admitted: Admitted) -> AsyncIterator[
         found = []
         for text in texts:
             if len(text) * factor <= _TEXT_AT_MOST:
-                grown = await anyio.to_thread.run_sync(larger, given, text, factor)
+                grown = await computed(larger, given, text, factor)
                 found += [grown] if grown is not None else []
         if not found:
             return
