@@ -64,13 +64,13 @@ class Watch:
         raise InputError(self._refusal())
 
     async def _tell(self, scope: anyio.CancelScope) -> None:
-        began, told, at_run = anyio.current_time(), -math.inf, 0
+        began, told, at = anyio.current_time(), -math.inf, (0, "")
         while not self._is_too_long():
             await anyio.sleep(_TURN_S)
-            now, number = anyio.current_time(), self.runs.number
-            if now - began < LONG_S or (number == at_run and now - told < _EVERY_S):
+            now, place = anyio.current_time(), (0 if self.runs.step else self.runs.number, self.runs.step)
+            if now - began < LONG_S or (place == at and now - told < _EVERY_S):
                 continue
-            told, at_run = now, number
+            told, at = now, place
             self.say(self._words(now - began))
         scope.cancel()
 
@@ -89,9 +89,13 @@ class Watch:
         runs = self.runs
         if not runs.number:
             return f"admission: {seconds:.0f} s so far; Ctrl-C stops"
+        if runs.step:
+            return f"admission: {runs.step}, {seconds:.0f} s so far; Ctrl-C stops"
         about = max(runs.planned, runs.number)
         if not runs.ended:
             return f"admission: run 1 of about {about} of the original, {runs.now_s:.0f} s so far; Ctrl-C stops"
+        if runs.number >= about:
+            return f"admission: the last of about {about} runs of the original, {seconds:.0f} s so far; Ctrl-C stops"
         left = f"about {duration(runs.left_s)} left"
         seconds, option = self._limit
         if runs.all_s > seconds:

@@ -18,6 +18,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood
 from maxcode.evaluate.inputs.fresh import LARGER, Candidate, Prover, text_of, understood
+from maxcode.evaluate.ladder.original_runs import step
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_timed, generate
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -59,17 +60,20 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
     """Larger inputs for a problem without an input that is long enough."""
     spec = admitted.problem.spec
     by_size = any("{size}" in word for word in spec.generator)
+    step("inputs are made larger: their format is read")
     given = await understood(admitted)
     grown = _by_generator(sandbox, admitted, seed) if by_size else _by_repeating(given, admitted)
-    tried = 0
+    tried = steps = 0
     async for factor, candidates in grown:
-        tried = factor
+        tried, steps = factor, steps + 1
+        step(f"inputs are made larger: {factor} times, step {steps} of at most {_GROWN_AT_MOST}")
         runs = await prover.runs(admitted, [Input("made", one.stdin, None, "made") for one in candidates])
         slowest = max(ran.cpu_s for ran in runs)
         if any(not ran.ok for ran in runs) or slowest > spec.limits.run_s / _LIMIT_SHARE:
             why = f"fails or takes over 1/{_LIMIT_SHARE} of its time limit"
             return Amplified(note=f"on inputs {factor} times larger the original {why}")
         if slowest >= _WANTED_S:
+            step(f"inputs are made larger: those of {factor} times are checked")
             made = await prover.proven(admitted, candidates, LARGER)
             if not made.inputs:
                 return Amplified(note=f"inputs made {factor} times larger were not used: {'; '.join(made.notes)}")
