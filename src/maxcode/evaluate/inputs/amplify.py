@@ -81,7 +81,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             return Amplified(made.inputs, f"{ENLARGED}: {factor} times ({how})")
     if by_size:
         return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
-    why = given.why or "the format of the tests allows none; give larger tests, or a generator that takes {size}"
+    why = given.why or "the format of the tests allows no larger ones"
     return Amplified(note=f"{tried} times as many lines are still too few" if tried else why)
 
 
