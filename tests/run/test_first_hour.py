@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,7 @@ def test_a_wait_for_another_process_is_told_while_it_lasts(
             while "waiting for" not in (told := told_so_far()):
                 await anyio.sleep(0.05)
             assert told.startswith("waiting for another maxcode run on this machine, which is timing: ")
+            assert re.search(r" s so far, since \d\d:\d\d:\d\d; only that run knows how long it takes", told), told
             other.communicate("")
 
         async with anyio.create_task_group() as tasks:
