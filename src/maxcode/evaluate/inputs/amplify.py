@@ -70,7 +70,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
         runs = await prover.runs(admitted, [Input("made", one.stdin, None, "made") for one in candidates])
         slowest = max(ran.cpu_s for ran in runs)
         if any(not ran.ok for ran in runs) or slowest > spec.limits.run_s / _LIMIT_SHARE:
-            why = f"fails or takes over 1/{_LIMIT_SHARE} of its time limit"
+            why = f"fails or takes over 1/{_LIMIT_SHARE} of the {spec.limits.run_s:g} s of --run-limit"
             return Amplified(note=f"on inputs {factor} times larger the original {why}")
         if slowest >= _WANTED_S:
             step(f"inputs are made larger: those of {factor} times are checked")

@@ -45,13 +45,21 @@ def cure_of_failure(result: CaseResult, limits: Limits) -> str:
     return ""
 
 
+def stopped_by_run_limit(limits: Limits, cpu_s: float) -> str:
+    """What to add about a job that was stopped after ``cpu_s`` allowed seconds: the option, if that is the limit of one
+    run and no shorter one."""
+    is_that = cpu_s >= limits.run_s
+    return f" (the limit of one run is {limits.run_s:g} s of CPU: give --run-limit SECONDS)" if is_that else ""
+
+
 def unlike_itself(first: bytes, second: bytes) -> str:
     """That two runs on the same input differ, with the first words in which they do; empty if they are the same."""
     words = ([*output.decode(errors="replace").split(), ""] for output in (first, second))
-    for one, other in zip(*words, strict=False):
+    for number, (one, other) in enumerate(zip(*words, strict=False), 1):
         if one != other:
             return (
-                f"its answers change from run to run: '{one[:_SHOWN]}', then '{other[:_SHOWN]}' on the same input; "
-                "make them repeatable (a fixed seed, no time, no addresses), or compare with --tolerance"
+                f"its answers change from run to run: '{one[:_SHOWN]}', then '{other[:_SHOWN]}' on the same input "
+                f"(word {number} of the output): fix its seed, and take time and addresses out, or give a checker that "
+                "accepts every right answer (--tolerance, or [checker] in problem.toml)"
             )
     return ""

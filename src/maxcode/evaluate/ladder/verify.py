@@ -13,6 +13,7 @@ from maxcode.code.languages import Language, language
 from maxcode.core.phases import VERIFICATION, during
 from maxcode.core.types import CaseResult, Outcome, Problem
 from maxcode.evaluate.ladder.checker import pie_accepts
+from maxcode.evaluate.ladder.cures import stopped_by_run_limit
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
 from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input, command_files
@@ -111,7 +112,9 @@ def _pie_verdict(problem: Problem, given: Input, ran: Ran) -> bool | None:
 async def _judge(sandbox: Sandbox, problem: Problem, given: Input, held: tuple[Ran, Job]) -> tuple[Outcome, str]:
     ran, job = held
     if ran.ending == "timeout":
-        return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
+        known = given.seconds > 0  # else it is the original, which is told of the limit with its cure
+        limit = stopped_by_run_limit(problem.spec.limits, job.cpu_s) if known else ""
+        return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time{limit}"
     if ran.ending == "output":
         return Outcome.CRASHED, f"wrote more than {job.output_mb} MB"
     if ran.ending == "tampered":
