@@ -89,6 +89,9 @@ problem_options = _together(  # what the problem is
     click.option("--compile-commands", "compile_commands", type=click.Path(path_type=Path), metavar="FILE", help="Take "
                  "flags and include folders from this compile_commands.json.  [default: one beside the source or in "
                  "build*/ or out/, there or above it in the repository, if no --flags are given]"),
+    click.option("--venv", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Virtual environment "
+                 "of a Python program or function: its interpreter runs original and candidates, with its packages.  "
+                 "[default: the system's Python]"),
     goal_options,
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
                  "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),
@@ -254,7 +257,7 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
 
 _PROBLEM = (
     "flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit", "args",
-    "files", "env", "include", "compile_commands",
+    "files", "env", "include", "compile_commands", "venv",
 )  # fmt: skip
 
 
@@ -273,6 +276,8 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
         found["checker"] = {"kind": checker or "float"}
         if tolerance is not None:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
+    if given.get("venv") is not None:
+        found["python"] = {"venv": str(given["venv"].absolute())}
     if given.get("run_limit") is not None:
         found["limits"] = {"run_s": given["run_limit"]}
     found |= {key: given[key] for key in ("include", "compile_commands") if given.get(key)}

@@ -11,7 +11,7 @@ RARE = "Rarely needed"
 GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their first long name, in the order of the help
     "Problem": (
         "--tests", "--against", "--reference", "--args", "--file", "--env", "--include",
-        "--compile-commands", "--flags", "--checker", "--tolerance", "--goal", "--run-limit",
+        "--compile-commands", "--venv", "--flags", "--checker", "--tolerance", "--goal", "--run-limit",
         "--device", "--constant",
     ),
     "Who proposes": (

@@ -108,14 +108,16 @@ class Estimate:
     low: Spending = field(default_factory=Spending)
     expected: Spending = field(default_factory=Spending)
     high: Spending = field(default_factory=Spending)
-    cap: float | None = None
+    cap: float | None = field(default=None, kw_only=True)
 
     def within(self, cap: float | None) -> Estimate:
         """The estimate of a run that ends when it has cost ``cap`` dollars."""
         if cap is None or self.high.dollars is None or self.high.dollars <= cap:
             return self
-        capped = (replace(one, dollars=min(one.dollars or 0.0, cap)) for one in (self.low, self.expected, self.high))
-        return Estimate(*capped, cap=cap)
+        low, expected, high = (
+            replace(one, dollars=min(one.dollars or 0.0, cap)) for one in (self.low, self.expected, self.high)
+        )
+        return Estimate(low, expected, high, cap=cap)
 
     def words(self) -> str:
         """In words, without the number of candidates."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from maxcode.core.types import CaseResult, Limits, Outcome
+from maxcode.core.types import CaseResult, Limits, Outcome, ProgramSpec
 
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _OPENMP = re.compile(r"undefined reference to `(?:omp_|GOMP_)|fatal error: omp\.h")
@@ -30,17 +30,19 @@ def cure_of_build(diagnostics: str) -> str:
     return ""
 
 
-def cure_of_failure(result: CaseResult, limits: Limits) -> str:
+def cure_of_failure(result: CaseResult, spec: ProgramSpec) -> str:
     """What to do about a test that the original fails; empty if the result shows no cause that is known here."""
     if result.outcome is Outcome.TIMEOUT:
         return (
-            f"it ran longer than {limits.run_s:g} s of CPU, the limit of one run: give --run-limit SECONDS, or a "
+            f"it ran longer than {spec.limits.run_s:g} s of CPU, the limit of one run: give --run-limit SECONDS, or a "
             "smaller input"
         )
     if found := _NO_MODULE.search(result.detail):
+        if spec.venv:
+            return f"the virtual environment {spec.venv} has no {found[1]}: install it there"
         return (
-            f"the sandbox runs the system's /usr/bin/python3 without your packages: install {found[1]} for that Python "
-            "(as a package of the system), or write the program without it"
+            "the sandbox runs the system's /usr/bin/python3 without your packages: give a virtual environment that has "
+            f"{found[1]} (--venv DIR), or install {found[1]} for that Python (as a package of the system)"
         )
     return ""
 

@@ -152,7 +152,7 @@ class Admissions:
             if result.outcome is Outcome.WRONG:
                 wrong.append(given)
             elif result.outcome is not Outcome.CORRECT:
-                found.append(cure_of_failure(result, problem.spec.limits))
+                found.append(cure_of_failure(result, problem.spec))
         if wrong and problem.traits.has_tests:
             found.append(await self._unsteady(problem, original, wrong[0]))
         return "; ".join(dict.fromkeys(filter(None, found)))
