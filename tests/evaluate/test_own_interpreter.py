@@ -17,7 +17,7 @@ from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
-from tests.support.cli import request_of
+from tests.support.cli import maxcode, request_of
 from tests.support.python_help import ENVIRONMENT
 
 VERSION = "{}.{}.{}".format(*sys.version_info)
@@ -91,6 +91,14 @@ def test_an_interpreter_that_does_not_start_is_told_with_its_cure(
         f"the interpreter of {venv} does not start in the sandbox (it is broken): make the virtual environment anew "
         f"with a Python of this machine, `python3 -m venv --clear {venv}`"
     )
+
+
+@pytest.mark.sandbox
+def test_a_tier_that_cannot_show_the_environment_says_which_can(tmp_path: Path) -> None:
+    problem_in(tmp_path, "")
+    words = ("evaluate", "slow.py", "--against", "slow.py", "--tests", "tests", "--venv", ENVIRONMENT)
+    ran = maxcode(*words, cwd=tmp_path, MAXCODE_SANDBOX="2")
+    assert ran.returncode == 3 and "needs tier 1 of the sandbox, bubblewrap" in ran.stderr, ran.stderr
 
 
 def test_what_is_no_environment_of_python_is_refused_before_anything_runs(tmp_path: Path) -> None:

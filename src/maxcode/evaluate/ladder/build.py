@@ -25,7 +25,7 @@ import anyio.to_thread
 
 from maxcode.code.languages import Language, language
 from maxcode.core.types import Limits, MachineCode, Problem, Program, Remark
-from maxcode.errors import InputError, MachineError
+from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.evaluate.function.function import support
 from maxcode.evaluate.ladder.interpreter import binds_of, named, tongue_of
 from maxcode.evaluate.ladder.kept_builds import KeptBuild, KeptBuilds
@@ -189,10 +189,16 @@ class Builder:
         return True
 
     async def _refuse_dead(self, tongue: Language, problem: Problem) -> None:
-        """InputError if the interpreter of the user's virtual environment does not start in the sandbox."""
+        """InputError if the interpreter of the user's virtual environment does not start in the sandbox; UnsafeError if
+        this tier cannot show it."""
         venv = problem.spec.venv
         if not venv or venv in self._versions:
             return
+        if self._sandbox.tier.name != "1":  # the others show a folder at another path only to a build
+            raise UnsafeError(
+                "a virtual environment of a whole program needs tier 1 of the sandbox, bubblewrap "
+                "(docs/reference/sandbox-tiers.md); Python functions have theirs in every tier"
+            )
         async with self._sandbox.session([], sources={"x": ""}, binds=binds_of(problem)) as session:
             ran = await session.run(_job((tongue.tools[0], *tongue.version), Limits(), tongue))
         if not ran.ok:
