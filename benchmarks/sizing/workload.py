@@ -167,7 +167,7 @@ def _timed(found: Evaluation, timing: Timing, best: Evaluation | None) -> Work:
 
 
 def _contest(batch: _Lines, best: Evaluation | None) -> tuple[Contest, Evaluation | None]:
-    """How the new best was found, and which it is.  The challengers are found as in ``batch._challengers``."""
+    """How the new best was found, and which it is.  The challengers are found as in ``batch.challengers``."""
     may = [one.evaluation for one in batch.evaluated if _may_lead(one.evaluation)]
     lows = [one.timing.speedup.low for one in (*may, *([best] if best else [])) if one.timing]
     count = sum(one.timing is not None and one.timing.speedup.high >= max(lows) for one in may)

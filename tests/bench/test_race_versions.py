@@ -268,6 +268,29 @@ def test_a_build_and_a_file_of_results_work_in_each_tier(repository: Path, tier:
     assert found["exercise"]["head"] == ["ns"]
 
 
+def test_a_kept_race_has_its_figures_a_summary_and_the_command_that_repeats_it(
+    repository: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    words = ("race", TRUST, "--out", kept, "--json", "slow", "fast", *COMMAND)
+    done = maxcode(*words, cwd=repository)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert json.loads((kept / "race.json").read_text()) == found
+    commits = [git(repository, "rev-parse", tag)[:12] for tag in ("slow", "fast")]
+    again = (kept / "repeat.sh").read_text().splitlines()[1]
+    assert again == (
+        f"cd {repository} && maxcode race {TRUST} --json {' '.join(commits)} -- /usr/bin/python3 -I work.py"
+    )
+    summary = (kept / "summary.md").read_text()
+    assert summary.startswith("### maxcode race: head is faster") and again in summary
+    shell = again.replace("maxcode", f"{sys.executable} -m maxcode")
+    repeated = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=300, check=True)
+    assert json.loads(repeated.stdout)["verdict"] == found["verdict"] == "faster"
+    refused = maxcode_here(*words, cwd=repository)
+    assert refused.returncode == 2 and f"{kept} holds a race already; choose another --out" in refused.stderr
+
+
 def test_what_a_side_calls_its_benchmarks_stays_text_in_markdown() -> None:
     ratio = Interval(1.0, 0.99, 1.01)
     row = RaceRow("<img src=x>|@all #1 `", "no change", ratio, 1.0, 1.0)

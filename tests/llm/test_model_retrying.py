@@ -13,6 +13,8 @@ from maxcode.llm.clients.anthropic import AnthropicModel
 from maxcode.llm.clients.faults import Endpoint, retry_after, shown
 from maxcode.llm.clients.openai import OpenAIModel
 from maxcode.llm.clients.retrying import Pace, Patience, Retrying
+from maxcode.run.display import Display
+from maxcode.run.waits import waits_on
 from tests.support.provider import RETRY_AFTER_S, Provider
 
 ASKED = ModelRequest((Message("user", "Faster, please."),), draw=3)
@@ -144,3 +146,17 @@ def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], expected:
 
 def test_a_url_is_shown_without_its_secrets() -> None:
     assert shown("https://user:pass@host:8443/v1/?key=abc") == "https://host:8443/v1"
+
+
+def test_a_pause_before_another_attempt_is_told_with_its_length(
+    provider: Provider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider.script = ["down"] * 6
+    waits = Waits(jitter=1.0)
+    with Display() as display, waits_on(display):
+        ask(patient(provider, waits, Patience(attempts=7)))
+    said = capsys.readouterr().err.splitlines()
+    told = [line.rpartition(": ")[2] for line in said]
+    assert waits.seconds == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
+    assert told == ["attempt 6 of 7 in 8 s", "attempt 7 of 7 in 16 s"], "short pauses are not worth a line"
+    assert said[0].startswith("model some-model at http://") and " failed (" in said[0], said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.prepare import build_original
+from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.problems import load
@@ -68,6 +70,8 @@ def test_a_random_original_is_told_with_two_of_its_answers(notes: tuple[Path, Ad
     told = said.partition("its answers change from run to run: '")[2].partition("' on the same input")[0]
     one, other = told.split("', then '")
     assert one.isdigit() and other.isdigit() and one != other
+    cure = "on the same input (word 2 of the output): fix its seed, and take time and addresses out, or give a checker"
+    assert cure in said and said.count("seed") == 1, said
     steady = admitted(notes, "other.c", RANDOM.replace("time(0)", "7"))
     assert "run to run" not in steady and "check that the tests belong to it" in steady
 
@@ -159,6 +163,7 @@ def test_a_wait_for_another_process_is_told_while_it_lasts(
             while "waiting for" not in (told := told_so_far()):
                 await anyio.sleep(0.05)
             assert told.startswith("waiting for another maxcode run on this machine, which is timing: ")
+            assert re.search(r" s so far, since \d\d:\d\d:\d\d; only that run knows how long it takes", told), told
             other.communicate("")
 
         async with anyio.create_task_group() as tasks:
@@ -185,3 +190,22 @@ def test_a_wait_for_another_process_is_told_while_it_lasts(
 async def _take_free(path: Path) -> None:
     async with timing_lane(path):
         pass
+
+
+def test_a_candidate_that_the_limit_of_a_run_stops_names_the_option(notes: tuple[Path, Admissions]) -> None:
+    place, admissions = notes
+    for path in (place / "tests").glob("*.out"):
+        path.unlink()
+    long = SPIN.replace("n > 9", "n > 9 && clock() < CLOCKS_PER_SEC / 2")
+    (place / "half.c").write_text(f"#include <time.h>\n{long}")
+    problem = load(place / "half.c", place / "tests", {"limits": {"run_s": 1.0}}).problem
+    admitted = anyio.run(admissions.admit, problem)
+    sandbox, builder = admissions._sandbox, admissions._builder
+
+    async def judge() -> Verified:
+        built = await builder.build(problem, Program({"half.c": SPIN}))
+        assert built.artefact is not None
+        return await verify(sandbox, problem, built.artefact, admitted.inputs, every=True)
+
+    told = {one.name: one.detail for one in anyio.run(judge).results}
+    assert "(the limit of one run is 1 s of CPU: give --run-limit SECONDS)" in told["20"], told

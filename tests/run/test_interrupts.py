@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 
 import anyio
 import anyio.lowlevel
 import pytest
 
+from maxcode.core.ahead import computed
 from maxcode.run.interrupts import on_interrupt, outside_loop, run_async
 
 
@@ -91,3 +95,35 @@ def test_the_handler_of_before_is_put_back() -> None:
     before = signal.getsignal(signal.SIGINT)
     in_loop(lambda: None)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+LONG = """
+import time
+from maxcode.core.ahead import computed
+from maxcode.core.ahead import computed
+from maxcode.run.interrupts import run_async
+
+def compute():
+    print("computing", flush=True)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        sum(range(1000))
+
+run_async(computed, compute)
+"""
+
+
+def test_an_interrupt_does_not_wait_for_a_long_computation_nor_does_the_end_of_the_process() -> None:
+    with subprocess.Popen([sys.executable, "-c", LONG], stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "computing\n"
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, words = process.communicate(timeout=90)
+        assert time.monotonic() - began < 20
+        assert process.returncode != 0 and "KeyboardInterrupt" in words
+
+
+def test_a_computation_returns_or_raises_what_the_work_does() -> None:
+    assert anyio.run(computed, divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        anyio.run(computed, divmod, 7, 0)

@@ -161,6 +161,19 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
     assert len(running.bodies) == asked and not (place / "run").exists()
 
 
+def test_the_estimate_of_a_dry_run_is_never_above_the_cap_on_dollars(place: Path) -> None:
+    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 3, output = 15 }\n')
+    free = words(NOBODY, "--dry-run", "--prices", "prices.toml")
+    whole = answer(maxcode_here(*free, "--json", cwd=place))["estimate"]["high"]["dollars"]
+    cap = round(whole / 2, 3)
+    capped = answer(maxcode_here(*free, "--max-dollars", cap, "--json", cwd=place))["estimate"]
+    assert capped["high"]["dollars"] == cap and capped["low"]["dollars"] <= capped["expected"]["dollars"] <= cap
+    said = maxcode_here(*free, "--max-dollars", cap, cwd=place).stdout.splitlines()[-1]
+    assert said.endswith(f" to ${cap:.2g}; the cap ends it at ${cap:g})"), said
+    far = maxcode_here(*free, "--max-dollars", 2 * whole, cwd=place).stdout.splitlines()[-1]
+    assert "the cap" not in far and far.endswith(f" to ${whole:.2g})"), far
+
+
 def told(body: dict[str, Any]) -> str:
     """A critique to the critic; to the policy a program that no other answer holds, of which every fourth is wrong.  It
     is longer than the original by about what a real model adds in examples/recorded, half of it new in every answer."""

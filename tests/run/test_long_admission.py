@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.evaluate.ladder.original_runs import OriginalRuns
-from maxcode.run.admission import LONG_S
+from maxcode.run.admission import LONG_S, Watch
 from tests.support.cli import maxcode
 
 SLEEPER = '#include <stdio.h>\n#include <unistd.h>\nint main(void) {{ usleep({}); puts("1"); return 0; }}\n'
@@ -58,3 +58,35 @@ def test_a_long_admission_tells_which_run_it_is_at_and_how_to_stop(tmp_path: Pat
     told = [line for line in ran.stderr.splitlines() if line.startswith("admission: run ")]
     assert told and all(line.endswith("; Ctrl-C stops") for line in told)
     assert any("of about 5, " in line and "s each, about " in line and " s left" in line for line in told), told
+
+
+SHORT = """#include <stdio.h>
+#include <unistd.h>
+int main(void) { long n; if (scanf("%ld", &n) != 1) return 1; usleep(500000); printf("%ld\\n", n % 7); return 0; }
+"""
+
+
+@pytest.mark.sandbox
+def test_an_admission_that_makes_inputs_larger_says_so_and_at_which_step_it_is(tmp_path: Path) -> None:
+    (tmp_path / "slow.c").write_text(SHORT)
+    (tmp_path / "tests").mkdir()
+    for n in (12, 345, 678, 910, 1112):
+        (tmp_path / "tests" / f"{n}.in").write_text(f"{n}\n")
+        (tmp_path / "tests" / f"{n}.out").write_text(f"{n % 7}\n")
+    ran = maxcode(*WORDS, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    told = [line for line in ran.stderr.splitlines() if line.startswith("admission: ")]
+    larger = [line for line in told if line.startswith("admission: inputs are made larger: ")]
+    steps = [int(line.partition(", step ")[2].split(" of at most 12, ")[0]) for line in larger if ", step " in line]
+    assert len(steps) > 2 and steps == sorted(steps) and max(steps) < 12, told
+    assert not any("0 s left" in line for line in told), "no count sits at its end"
+
+
+def test_the_last_run_of_an_admission_is_no_count_at_its_end() -> None:
+    runs = OriginalRuns(planned=2, ended=[("a", 6.0), ("b", 6.0)])
+    assert (
+        Watch(runs=runs)._words(13.0)
+        == "admission: the last of about 2 runs of the original, 13 s so far; Ctrl-C stops"
+    )
+    runs.step = "inputs are made larger: 4 times, step 1 of at most 12"
+    assert Watch(runs=runs)._words(14.0) == f"admission: {runs.step}, 14 s so far; Ctrl-C stops"

@@ -55,6 +55,27 @@ def test_rules_are_those_of_the_rewriter(tmp_path: Path) -> None:
         completed(replace(request, policy="kernels", with_rules=("skip_teardown",)))
 
 
+LENGTH = """#include <stdio.h>
+#include <string.h>
+int main(void) { char w[99]; if (scanf("%98s", w) != 1) return 1; printf("%zu\\n", strlen(w)); return 0; }
+"""
+
+
+@pytest.mark.sandbox
+def test_not_measurable_says_its_cure_once(tmp_path: Path) -> None:
+    request = replace(program(tmp_path, "length.c", LENGTH), anyway=False)
+    for path in request.tests.iterdir() if request.tests is not None else ():
+        path.unlink()
+    for word in ("a", "bb", "ccc"):
+        (tmp_path / "tests" / f"{word}.in").write_text(f"{word}\n")
+        (tmp_path / "tests" / f"{word}.out").write_text(f"{len(word)}\n")
+    with pytest.raises(UnmeasurableError) as refused:
+        optimize_source(replace(request, policy="ask"))
+    said = str(refused.value)
+    assert said.count("give ") == 1 and said.count("generator") == 1, said
+    assert "(maxcode could make none: the format of the tests allows no larger ones)" in said
+
+
 @pytest.mark.sandbox
 def test_tests_that_are_too_short_end_the_run_before_anything_is_written(tmp_path: Path) -> None:
     request = program(tmp_path, "slow.c", SUM)

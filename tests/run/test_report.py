@@ -264,6 +264,14 @@ def test_unknown_and_missing_keys_of_the_header_are_no_trouble(tmp_path: Path) -
     assert "Policy" not in found
 
 
+def test_the_machine_code_of_the_original_stays_in_the_record(tmp_path: Path) -> None:
+    code = {"instructions": 82, "loops": 1, "bodies": [{"line": 4, "text": "vaddps %ymm1,%ymm2,%ymm3"}]}
+    make_run(tmp_path, WON, {"machine_code": code})
+    page = write_report(tmp_path).read_text()
+    assert "vaddps" in (tmp_path / RUN_TOML).read_text()
+    assert "<dt>machine_code</dt>" not in page and "vaddps" not in page
+
+
 def test_the_notes_are_shown(tmp_path: Path) -> None:
     make_run(tmp_path, WON)
     assert "41 % std::istream (line 21)" in report(tmp_path).at("notes").text

@@ -94,8 +94,8 @@ def bench(
     PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of a suite's problems
     (kernelbench:LEVEL/ID), or of several (kernelbench:LEVEL, pie:test, folder:PATH), or a suite.toml that mixes them.
 
-    One Ctrl-C finishes the running candidates and prints the table so far; the same command resumes.  Exit status 0
-    if every run is finished; else the status of the first run that failed.
+    One Ctrl-C stops within seconds (answers of models under way are waited for) and prints the table so far; the same
+    command resumes.  Exit status 0 if every run is finished; else the status of the first run that failed.
     """
     if csv_ is not None and not csv_.resolve().parent.is_dir():
         raise InputError(f"there is no folder {csv_.resolve().parent} for --csv; create it, or name another file")

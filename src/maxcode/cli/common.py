@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.confined import without_setup
 from maxcode.core.phases import Recorder, recording
 from maxcode.core.types import Clock
-from maxcode.errors import InputError
+from maxcode.errors import BoundaryError, InputError, Interrupted
 from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
@@ -88,6 +89,9 @@ problem_options = _together(  # what the problem is
     click.option("--compile-commands", "compile_commands", type=click.Path(path_type=Path), metavar="FILE", help="Take "
                  "flags and include folders from this compile_commands.json.  [default: one beside the source or in "
                  "build*/ or out/, there or above it in the repository, if no --flags are given]"),
+    click.option("--venv", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Virtual environment "
+                 "of a Python program or function: its interpreter runs original and candidates, with its packages.  "
+                 "[default: the system's Python]"),
     goal_options,
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
                  "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),
@@ -206,6 +210,13 @@ def _budget(context: click.Context, _: click.Parameter, words: str | None) -> Bu
     return budget_of(words) if words is not None else None
 
 
+total_option = click.option(
+    "--total-seconds", type=click.FloatRange(0, min_open=True), help="Wall seconds of this command as a whole: "
+    "admission, waits, search, confirmation and certificate.  What does not fit is named in the result; the same "
+    "command with more seconds goes on.",
+)  # fmt: skip
+
+
 budget_options = _together(  # how far a run may go
     click.option("--budget", callback=_budget, metavar="AMOUNT", help="How far each run may go: 24 (candidates), "
                  "15-minutes, 0.5-dollars, 200k-tokens, 300-calls.  A METHOD/paper takes no more than the paper.  "
@@ -217,6 +228,16 @@ budget_options = _together(  # how far a run may go
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
                  help="With a --budget that does not count candidates: choose the search width as for this many."),
 )  # fmt: skip
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """A run that ends early in the block says how to resume it."""
+    try:
+        yield
+    except (Interrupted, BoundaryError) as error:
+        error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
+        raise
 
 
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
@@ -236,7 +257,7 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
 
 _PROBLEM = (
     "flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit", "args",
-    "files", "env", "include", "compile_commands",
+    "files", "env", "include", "compile_commands", "venv",
 )  # fmt: skip
 
 
@@ -255,6 +276,8 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
         found["checker"] = {"kind": checker or "float"}
         if tolerance is not None:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
+    if given.get("venv") is not None:
+        found["python"] = {"venv": str(given["venv"].absolute())}
     if given.get("run_limit") is not None:
         found["limits"] = {"run_s": given["run_limit"]}
     found |= {key: given[key] for key in ("include", "compile_commands") if given.get(key)}

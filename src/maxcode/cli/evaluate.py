@@ -14,9 +14,11 @@ from maxcode.cli.common import (
     overrides,
     problem_options,
     profiled,
+    resumable,
     sandbox_options,
     self_options,
     show,
+    total_option,
 )
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
@@ -41,6 +43,7 @@ UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the use
 @click.option("--reference", is_flag=True, help="Measure the suite's own faster version (PIE's human target) "
               "instead of a CANDIDATE.")  # fmt: skip
 @problem_options
+@total_option
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder: write record, difference, certificate and "
               "report there, as `maxcode optimize` does for its winner.")  # fmt: skip
 @click.option("--metric-line", is_flag=True, help="Print a last line `METRIC score=... speedup=...`, for loops that "
@@ -63,7 +66,15 @@ def evaluate(
         raise click.UsageError("--metric-line and --json exclude each other: the JSON has the same figures")
     if reference == (candidate is not None):
         raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
-    request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster, out=out)
+    request = Request(
+        source,
+        tests,
+        overrides=overrides(options),
+        shapes=shapes,
+        cluster=cluster,
+        out=out,
+        total_seconds=options.pop("total_seconds"),
+    )
     if out is not None:
         return _into(candidate, request, json_, fail_on, profiles, is_metric)
     with profiled(profiles) as recorder, Display() as display, waits_on(display):
@@ -79,7 +90,7 @@ def _into(
     """Evaluates a candidate into a run folder, and prints the result; returns the exit status."""
     if candidate is None:
         raise click.UsageError("--out needs a CANDIDATE: a run folder does not keep the version of a suite")
-    with profiled(profiles) as recorder, SearchProgress(1) as progress:
+    with profiled(profiles) as recorder, SearchProgress(1) as progress, resumable():
         result = evaluate_into(candidate, request, progress.watch, progress.say)
     show(result, json_, recorder)
     _metric(result.measured, is_metric)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,15 +17,17 @@ from maxcode.cli.common import (
     model_options,
     problem_options,
     profiled,
+    resumable,
     sandbox_options,
     self_options,
     show,
+    total_option,
     value_options,
 )
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
-from maxcode.errors import BoundaryError, Interrupted, Unanswered
+from maxcode.errors import Unanswered
 from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
 from maxcode.run.job import optimize_source
@@ -61,6 +61,7 @@ from maxcode.search.methods import candidates
 @click.option("--anyway", is_flag=True, help="Go on although the built-in policy has no rule for the program, or its "
               "tests are too short to time.")  # fmt: skip
 @budget_options
+@total_option
 @click.option("--seed", default=0, show_default=True, help="Random seed of the proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
               "a larger budget.  [default: runs/PROBLEM, then --method and --seed if given]")  # fmt: skip
@@ -90,7 +91,7 @@ def optimize(
 
     The built-in policies know C and C++ (rewriter, kernels), Python (rewriter) and PyTorch (modules).
 
-    One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
+    One Ctrl-C stops within seconds (a model's answer under way is waited for); the same command resumes the run.
     """
     profiles = options.pop("profile_self")
     request = chosen(source, tests, options)
@@ -106,14 +107,12 @@ def optimize(
         return 0
     with profiled(profiles) as recorder, SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
-            result = optimize_source(
-                request, progress.watch, progress.admitted, progress.say, spending=progress.spending
-            )
+            with resumable():
+                result = optimize_source(
+                    request, progress.watch, progress.admitted, progress.say, spending=progress.spending
+                )
         except Unanswered as waits:
             echo_json(json.dumps({"waiting": str(waits)})) if json_ else echo(str(waits))
             return 0
-        except (Interrupted, BoundaryError) as error:
-            error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
-            raise
     show(result, json_, recorder)
     return status_of(result.measured, fail_on)

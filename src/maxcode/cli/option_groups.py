@@ -11,14 +11,15 @@ RARE = "Rarely needed"
 GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their first long name, in the order of the help
     "Problem": (
         "--tests", "--against", "--reference", "--args", "--file", "--env", "--include",
-        "--compile-commands", "--flags", "--checker", "--tolerance", "--goal", "--run-limit",
+        "--compile-commands", "--venv", "--flags", "--checker", "--tolerance", "--goal", "--run-limit",
         "--device", "--constant",
     ),
     "Who proposes": (
         "--policy", "--with-rule", "--without-rule", "--critic", "--method", "--methods", "--ablate", "--seed",
         "--seeds", "--models", "--set", "--base-url",
     ),
-    "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--dry-run"),
+    "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--total-seconds",
+        "--dry-run"),
     "Measuring": (
         "--certificate", "--at-once", "--cluster", "--shared-cores", "--sandbox", "--unsafe-no-sandbox",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import anyio
 import click
 
 from maxcode.bench.versions import RaceAsked, VersionsRaced, race_versions
+from maxcode.bench.versions.race_folder import RaceFolder
 from maxcode.cli.common import as_json, sandbox_options
 from maxcode.cli.fail_on import FAILED_STATUS
 from maxcode.cli.terminal import echo, echo_json
@@ -124,6 +126,12 @@ def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str
     help="Also write the result as Markdown, for a job summary or a comment.",
 )
 @click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Keep the race in this new folder: all figures (race.json), a summary, and the command that repeats it.",
+)
+@click.option(
     "--fail-on",
     "failures",
     default="",
@@ -135,7 +143,7 @@ def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str
 @sandbox_options
 @as_json
 def race(
-    sides: Sequence[str], base: str | None, head: str | None, markdown: Path | None,
+    sides: Sequence[str], base: str | None, head: str | None, markdown: Path | None, out: Path | None,
     failures: dict[str, float | None], json_: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Tell whether HEAD is faster than BASE, slower, or the same, and how sure that is.
@@ -149,8 +157,13 @@ def race(
         maxcode race --base 'sort -n big' --head 'sort -n --parallel=2 big' --goal wall
     """
     asked = _asked(sides, base, head, {**options, "slower_by": failures.get("slower")})
+    kept = RaceFolder(out, tuple(sys.argv[1:]), tuple(sides)) if out is not None else None
+    if kept is not None:
+        kept.open()
     with Display() as display, waits_on(display):
         found = anyio.run(partial(race_versions, asked, display.say))
+    if kept is not None:
+        kept.write(found)
     if markdown is not None:
         _write(markdown, found.markdown())
     if json_:

@@ -1,14 +1,18 @@
-"""Work beside other work: started before its result is needed, or to end it in time."""
+"""Work beside other work: started before its result is needed, ended in time, or left alone."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import TypeVar
+from contextlib import asynccontextmanager, suppress
+from contextvars import copy_context
+from threading import Thread
+from typing import TypeVar, TypeVarTuple, Unpack
 
 import anyio
 
 Found = TypeVar("Found")
+Args = TypeVarTuple("Args")
 _LATE_S = 0.01  # work ends when its seconds are spent by every clock
 _LONG_S = 3600.0  # the longest sleep: there may be no bound
 
@@ -61,3 +65,28 @@ async def started(
         group.cancel_scope.cancel()
     if error_of_block is not None:
         raise error_of_block
+
+
+async def computed(work: Callable[[Unpack[Args]], Found], *args: *Args) -> Found:
+    """What ``work`` returns or raises, computed in a thread of its own.
+
+    After a cancellation nobody waits for it, nor does the end of the process: it must only compute.  A thread of
+    ``anyio.to_thread`` would hold a Ctrl-C up until it is done.
+    """
+    loop, done = asyncio.get_running_loop(), anyio.Event()
+    found: list[Found] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            found.append(work(*args))
+        except Exception as error:
+            failed.append(error)
+        with suppress(RuntimeError):  # the loop is closed: the work was left alone
+            loop.call_soon_threadsafe(done.set)
+
+    Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    await done.wait()
+    if failed:
+        raise failed[0]
+    return found[0]

@@ -229,6 +229,7 @@ class Result:
     machine: Machine | None
     ended: str = ""  # the cap that ended the run, or that no gain is seen; empty if its budget or the search ended it
     stopped: bool = False  # whether the user asked to stop during the last batch
+    undone: str = ""  # what was left out because the time of the command ended, in words
 
     @property
     def best(self) -> State | None:

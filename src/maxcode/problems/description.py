@@ -11,6 +11,7 @@
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function instead of a whole program: function_table.py
     kind = "function", [python] ...    # the same of a Python function: python_table.py
+    [python]   venv = ".venv"          # of a whole Python program: its interpreter and its packages
     kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }, domain    # a KernelBench file
     permitted = ["simd", "tiling"]     # the permitted techniques (code/techniques); all if the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
@@ -209,8 +210,12 @@ def _sensible(found: Description, where: str) -> None:
             f'{where}: the table [function] belongs to kind = "function" in C and C++, and only there; a Python '
             "function has the table [python]"
         )
-    if found.kind != "python" and found.python != PythonTable():
-        raise InputError(f'{where}: the table [python] belongs to kind = "function", and only there')
+    if found.kind not in ("python", "program") and found.python != PythonTable():
+        raise InputError(f'{where}: the table [python] belongs to kind = "function" or "program", and only there')
+    if found.kind == "program" and found.python != PythonTable(venv=found.python.venv):
+        raise InputError(
+            f'{where}: of the table [python] a whole program has only venv; the other keys belong to kind = "function"'
+        )
     if found.kind != "module" and found.module != ModuleTable():
         raise InputError(f'{where}: the table [module] belongs to kind = "module", and only there')
     if not 0 < found.module.tolerance < 1:

@@ -45,6 +45,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         **({"shared_cores": True} if spec.shared_cores else {}),
         **started_with(problem),
         **({"include": spec.include} if spec.include else {}),
+        **({"venv": True} if spec.venv else {}),
         "function": None if spec.function is None else spec.function.said,
         **({} if spec.repo is None else {"repo": spec.repo.said}),
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),

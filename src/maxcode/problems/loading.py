@@ -29,6 +29,7 @@ from maxcode.core.types import (
     PythonSpec,
 )
 from maxcode.errors import InputError
+from maxcode.evaluate.python.runtime import find_python
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, made_outputs, split
 from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged
@@ -198,6 +199,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         env=begun.env,
         files=begun.files,
         include=recipe.include,
+        venv=_environment(found, tongue, base),
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), _goal(found), permitted)
@@ -240,6 +242,17 @@ def _called(found: Description, program: Program, tongue: Language, material: _M
                 )
             return _Called(python=python_spec(found.python, program, material.base, material.texts))
     return _Called()
+
+
+def _environment(found: Description, tongue: Language, base: Path) -> str:
+    """The virtual environment of a whole program; InputError with the cure if there is none in that folder."""
+    if found.kind != "program" or not found.python.venv:
+        return ""
+    if tongue.name != "python":
+        raise InputError(f"a virtual environment ([python] venv, --venv) is for Python, not for {tongue.name}")
+    folder = str((base / found.python.venv).absolute())
+    find_python(folder)
+    return folder
 
 
 def _place(material: _Material) -> Place | None:

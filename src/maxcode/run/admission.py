@@ -19,6 +19,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, pressure
 from maxcode.evaluate.target import Target
 from maxcode.problems import Loaded
+from maxcode.run.deadline import OPTION, Deadline
 from maxcode.run.interrupts import run_async
 
 Found = TypeVar("Found")
@@ -44,58 +45,74 @@ class Admission:
 @final
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Tells with ``say`` how far an admission is; ends it as soon as it cannot end within ``seconds`` (None: no limit).
+    """Tells with ``say`` how far an admission is; ends it as soon as it cannot end within ``seconds`` (None: no limit)
+    or by ``deadline``.
 
     Only where one run of the original is long: a short admission costs less than its refusal.
     """
 
     say: Say = lambda words: None
     seconds: float | None = None
+    deadline: Deadline = field(default_factory=Deadline)
     runs: OriginalRuns = field(default_factory=OriginalRuns)
 
     async def over(self, work: Callable[[], Awaitable[Found]]) -> Found:
         """The result of an admission; InputError if it would take longer than the limit."""
-        with anyio.CancelScope() as scope, counted_in(self.runs):
+        with self.deadline.scope() as scope, counted_in(self.runs):
             async with started(partial(self._tell, scope)):
                 return await work()
         raise InputError(self._refusal())
 
     async def _tell(self, scope: anyio.CancelScope) -> None:
-        began, told, at_run = anyio.current_time(), -math.inf, 0
+        began, told, at = anyio.current_time(), -math.inf, (0, "")
         while not self._is_too_long():
             await anyio.sleep(_TURN_S)
-            now, number = anyio.current_time(), self.runs.number
-            if now - began < LONG_S or (number == at_run and now - told < _EVERY_S):
+            now, place = anyio.current_time(), (0 if self.runs.step else self.runs.number, self.runs.step)
+            if now - began < LONG_S or (place == at and now - told < _EVERY_S):
                 continue
-            told, at_run = now, number
+            told, at = now, place
             self.say(self._words(now - began))
         scope.cancel()
 
     def _is_too_long(self) -> bool:
-        runs = self.runs
-        return self.seconds is not None and runs.run_s >= LONG_S and runs.least_s > self.seconds
+        runs, (seconds, _) = self.runs, self._limit
+        return runs.run_s >= LONG_S and runs.least_s > seconds
+
+    @property
+    def _limit(self) -> tuple[float, str]:
+        """The seconds that are left for all runs, and the option that says so."""
+        searching = math.inf if self.seconds is None else self.seconds
+        whole = math.inf if self.deadline.seconds is None else self.deadline.seconds
+        return (searching, "--max-seconds") if searching <= whole else (whole, OPTION)
 
     def _words(self, seconds: float) -> str:
         runs = self.runs
         if not runs.number:
             return f"admission: {seconds:.0f} s so far; Ctrl-C stops"
+        if runs.step:
+            return f"admission: {runs.step}, {seconds:.0f} s so far; Ctrl-C stops"
         about = max(runs.planned, runs.number)
         if not runs.ended:
             return f"admission: run 1 of about {about} of the original, {runs.now_s:.0f} s so far; Ctrl-C stops"
+        if runs.number >= about:
+            return f"admission: the last of about {about} runs of the original, {seconds:.0f} s so far; Ctrl-C stops"
         left = f"about {duration(runs.left_s)} left"
-        if self.seconds is not None and runs.all_s > self.seconds:
-            left += f", too long for --max-seconds {self.seconds:g}"
+        seconds, option = self._limit
+        if runs.all_s > seconds:
+            left += f", too long for {option} {seconds:g}"
         return f"admission: run {runs.number} of about {about}, {runs.run_s:.0f} s each, {left}; Ctrl-C stops"
 
     def _refusal(self) -> str:
-        runs = self.runs
+        runs, (seconds, option) = self.runs, self._limit
+        if not self._is_too_long():
+            return f"{self.deadline.words} during the admission of the original; nothing is judged: give more seconds"
         least = math.ceil((runs.all_s + _RUNS_OF_A_CANDIDATE * runs.run_s) / 60) * 60
         more = "" if runs.ended else " or more"
         longest = f" (the longest is {runs.longest})" if runs.longest else ""
         return (
-            f"the admission alone takes about {duration(runs.all_s)}{more}, longer than --max-seconds "
-            f"{self.seconds:g}: it runs the original about {runs.planned} times, and one run takes {runs.run_s:.0f} s"
-            f"{more}.  Give --max-seconds {least} or more, or shorter tests{longest}: runs of 0.1 to 1 s are enough "
+            f"the admission alone takes about {duration(runs.all_s)}{more}, longer than {option} {seconds:g}: it runs "
+            f"the original about {runs.planned} times, and one run takes {runs.run_s:.0f} s"
+            f"{more}.  Give {option} {least} or more, or shorter tests{longest}: runs of 0.1 to 1 s are enough "
             "to time"
         )
 

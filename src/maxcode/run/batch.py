@@ -7,113 +7,33 @@ recorded part is never made again.  If the machine or the provider fails in one 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import final
 
 import anyio
 
 from maxcode.core.ahead import cancel_after, started
-from maxcode.core.budget import BudgetTracker, Caps
 from maxcode.core.history import Reached, lower_end
-from maxcode.core.method import Method
-from maxcode.core.roles import BranchCritic, Critic, Evaluator, Referee
+from maxcode.core.roles import BranchCritic, Critic
 from maxcode.core.types import (
     Action,
     Evaluation,
-    Machine,
     Observation,
     Outcome,
-    Problem,
     State,
     StateId,
     Step,
     Timing,
-    Usage,
 )
 from maxcode.errors import BoundaryError, Interrupted, MaxcodeError, Unanswered
 from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
-from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
-from maxcode.run.times import Times
+from maxcode.run.active_run import Dropped, Job, Stopped
+from maxcode.run.record import Critiqued, Evaluated, Launched, Proposed, Settled
 
 AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is worth its cost
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The limits of a run.
-
-    ``budget``       candidates
-    ``concurrency``  slots at the same time
-    ``watch``        is called with each recorded part; ``say`` with an activity that records nothing until its end
-    ``caps``         limits on the cost of the run
-    ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
-    ``drawn``        chooses a slot's draw: that of its state comes first, then those of the other states of its batch
-    ``machine``      is copied to the result; ``times`` counts the seconds of the command by what they go to
-    """
-
-    budget: int
-    seed: int = 0
-    concurrency: int = 8
-    machine: Machine | None = None
-    times: Times = field(default_factory=Times)
-    record: Record = field(default_factory=Record)
-    watch: Callable[[Line], None] = lambda line: None
-    say: Callable[[str], None] = lambda words: None
-    caps: Caps = field(default_factory=Caps)
-    spent: Callable[[], Usage] | None = None
-    drawn: Callable[[Sequence[int]], int] = lambda draws: draws[0]
-
-
-@final
-@dataclass(slots=True)
-class Job:
-    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget."""
-
-    problem: Problem
-    method: Method
-    evaluator: Evaluator
-    run: Run
-    referee: Referee | None
-    stopping: bool = False
-    ended: str = ""
-    tracker: BudgetTracker = field(init=False)
-    waited_before: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.waited_before = self.run.times.others.seconds
-        self.tracker = BudgetTracker(self.run.caps, self.spent, self.seconds)
-
-    def spent(self) -> Usage:
-        """What models have cost so far."""
-        return self.run.spent() if self.run.spent is not None else self.run.record.proposals
-
-    def seconds(self) -> float:
-        """Wall seconds at work on the run so far, without the waits of this process for other runs."""
-        return self.run.record.seconds_now - (self.run.times.others.seconds - self.waited_before)
-
-    @property
-    def seconds_left(self) -> float:
-        """Wall seconds until the cap on them is reached; infinite without such a cap."""
-        bound = self.run.caps.seconds
-        return math.inf if bound is None else max(0.0, bound - self.seconds())
-
-    def append(self, line: Line) -> None:
-        """Records a part and passes it to ``watch``."""
-        self.run.record.append(line)
-        self.run.watch(line)
-
-
-class _Stopped(Exception):
-    """The user asked to stop: the slot stays open."""
-
-
-class _Dropped(Exception):
-    """A cap is reached: the slot is not launched, or the seconds are spent and its evaluation is stopped."""
 
 
 @final
@@ -150,9 +70,9 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
                     passed.add(slot)
                 else:
                     done[slot] = state
-            except _Dropped:
+            except Dropped:
                 dropped.add(slot)
-            except _Stopped:
+            except Stopped:
                 pass
             except Unanswered:
                 unanswered.add(slot)
@@ -247,7 +167,7 @@ async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reach
         async with places:
             try:
                 step = await _critiqued(job, state.id, state.parent, state.step, reached)
-            except _Stopped:
+            except Stopped:
                 return
             except Exception as error:
                 failed[slot] = error
@@ -272,13 +192,14 @@ async def _critique(critic: Critic, parent: State, step: Step, reached: Reached)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
-    """The evaluation; raises _Dropped if the seconds of the run are spent before it has ended."""
+    """The evaluation; raises Dropped if the seconds of the run are spent before it has ended, Stopped if the user asked
+    to stop and it does not end soon."""
     best = reached.best
     incumbent = best.step.action if best is not None and best.step is not None else None
-    with anyio.CancelScope() as scope:
+    with job.measurement() as scope:
         async with started(partial(cancel_after, lambda: job.seconds_left, scope)):
             return await job.evaluator.evaluate(parent.problem, action, incumbent)
-    raise _Dropped
+    raise Stopped if job.is_hurried else Dropped
 
 
 def draw_of(seed: int, at: StateId, asked: int) -> int:
@@ -315,16 +236,20 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
 
 
 async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
-    challengers = _challengers(states, reached)
-    if job.referee is None or not challengers:
+    contenders = challengers(states, reached)
+    if job.referee is None or not contenders:
         return {}
     job.run.say(f"confirming the best of batch {states[0].id[0]} on fresh pairs")
     try:
-        return await job.referee.settle(job.problem, challengers, reached.best)
+        with job.measurement():
+            return await job.referee.settle(job.problem, contenders, reached.best)
     except MaxcodeError:
         raise
     except Exception as error:
         raise _broken(f"the referee of batch {states[0].id[0]}", error) from error
+    raise Interrupted(
+        f"stopped while the best of batch {states[0].id[0]} was confirmed; all finished parts are recorded"
+    )
 
 
 def _final(job: Job, state: State, value: float | None, settled: Settled) -> State:
@@ -339,7 +264,7 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
     return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
 
 
-def _challengers(states: Sequence[State], reached: Reached) -> list[State]:
+def challengers(states: Sequence[State], reached: Reached) -> list[State]:
     """The states that may become the best: not confirmed, ahead of the incumbent of their race, and with an interval
     that reaches the best lower end.  A duplicate is left out, because its first evaluation was considered already."""
     timed = {state: timing for state in states if (timing := _challenging(state)) is not None}
@@ -373,15 +298,15 @@ def _launch(job: Job, at: StateId) -> None:
     _stop_here(job)
     if at in job.run.record.launched:
         return
-    if job.tracker.refusal() is not None:
-        raise _Dropped
+    if job.refusal() is not None:
+        raise Dropped
     job.tracker.launched += 1
     job.append(Launched(at=at))
 
 
 def _stop_here(job: Job) -> None:
     if job.stopping:
-        raise _Stopped
+        raise Stopped
 
 
 def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:

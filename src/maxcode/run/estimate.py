@@ -102,11 +102,22 @@ class Spending:
 @final
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The least, the expected and the highest cost.  These are no limits: ``--max-dollars`` is one."""
+    """The least, the expected and the highest cost.  These are no limits: ``--max-dollars`` is one, and they are not
+    above it; ``cap``: that limit, if the run may reach it."""
 
     low: Spending = field(default_factory=Spending)
     expected: Spending = field(default_factory=Spending)
     high: Spending = field(default_factory=Spending)
+    cap: float | None = field(default=None, kw_only=True)
+
+    def within(self, cap: float | None) -> Estimate:
+        """The estimate of a run that ends when it has cost ``cap`` dollars."""
+        if cap is None or self.high.dollars is None or self.high.dollars <= cap:
+            return self
+        low, expected, high = (
+            replace(one, dollars=min(one.dollars or 0.0, cap)) for one in (self.low, self.expected, self.high)
+        )
+        return Estimate(low, expected, high, cap=cap)
 
     def words(self) -> str:
         """In words, without the number of candidates."""
@@ -120,7 +131,8 @@ class Estimate:
         low, expected, high = self.low.dollars, self.expected.dollars, self.high.dollars
         if low is None or expected is None or high is None:
             return "price unknown"
-        return f"${expected:.2g} (${low:.2g} to ${high:.2g})"
+        ends = "" if self.cap is None else f"; the cap ends it at ${self.cap:g}"
+        return f"${expected:.2g} (${low:.2g} to ${high:.2g}{ends})"
 
 
 def total(estimates: Sequence[tuple[Estimate, float]]) -> Estimate:
@@ -148,7 +160,7 @@ def estimated(request: Request, parts: MethodParts, admission: Admission) -> Est
         return Estimate()
     found = [_played(play, request, parts, admission) for play in (LOW, USUAL, HIGH)]
     # a play of failures may have shorter prompts, so the bounds are those of all three
-    return Estimate(_bound(found, min), found[1], _bound(found, max))
+    return Estimate(_bound(found, min), found[1], _bound(found, max)).within(request.caps.dollars)
 
 
 def _bound(found: Sequence[Spending], of: Callable[[Iterable[float]], float]) -> Spending:

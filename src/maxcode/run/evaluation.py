@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import final
@@ -25,6 +25,7 @@ from maxcode.run.candidate_result import CandidateResult, result_of
 from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.complete_request import loaded_of
+from maxcode.run.deadline import Deadline, TimeEnded
 from maxcode.run.given_candidate import GIVEN_FILE, read_candidate, settled
 from maxcode.run.interrupts import run_async
 from maxcode.run.job import optimize_source
@@ -43,9 +44,9 @@ def evaluate_source(
     ``candidate`` is a file, or a folder of all files of the program.  Without a candidate it measures the suite's own
     faster version; raises InputError if there is none.
     """
-    loaded, _ = loaded_of(request)
+    deadline, (loaded, _) = Deadline(request.total_seconds), loaded_of(request)
     program = _reference(loaded) if candidate is None else read_candidate(candidate, loaded.problem)
-    return evaluate_loaded(program, loaded, request.measured_on, decides_slower, say)
+    return evaluate_loaded(program, loaded, request.measured_on, Judging(decides_slower, say, deadline))
 
 
 def evaluate_into(
@@ -62,12 +63,23 @@ def evaluate_into(
     return optimize_source(replace(request, policy=policy, method="best-of-n", budget=1), watch, say=say)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How a candidate is judged.
+
+    ``decides_slower``  a tie is timed on fresh pairs too, which may prove it slower
+    ``say``             is told how far a long admission is
+    ``deadline``        when the judgement must have ended
+    """
+
+    decides_slower: bool = False
+    say: Say = lambda words: None
+    deadline: Deadline = field(default_factory=Deadline)
+
+
 def evaluate_loaded(
-    program: Program,
-    loaded: Loaded,
-    asked: ClusterRequest | None = None,
-    decides_slower: bool = False,
-    say: Say = lambda words: None,
+    program: Program, loaded: Loaded, asked: ClusterRequest | None = None, how: Judging | None = None
 ) -> CandidateResult:
     """Measures one program against a loaded problem, on the cluster ``asked`` or here."""
 
@@ -75,7 +87,7 @@ def evaluate_loaded(
         action = Action(program)
         if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
             return Measured(describe(compiled[0]), *compiled[1:])
-        return await _opened(action, loaded.problem, target, decides_slower, say)
+        return await _opened(action, loaded.problem, target, how or Judging())
 
     with where(asked, single=True) as target:
         measured = run_async(measure, target)
@@ -85,17 +97,23 @@ def evaluate_loaded(
 @final
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One evaluation.  ``fresh``: the speed-up on newly generated inputs; None if no speed-up is confirmed."""
+    """One evaluation.
+
+    ``fresh``   the speed-up on newly generated inputs; None if no speed-up is confirmed
+    ``undone``  why it was not timed on fresh pairs, if the time ended before; else empty
+    """
 
     machine: Machine
     admitted: Admitted
     evaluation: Evaluation
     fresh: FreshInputTiming | None = None
+    undone: str = ""
 
     def result(self, notes: Sequence[str]) -> CandidateResult:
         made = FAILED in self.evaluation.feedback.reasons and not self.admitted.problem.spec.generator
         more = (*((MADE,) if made else ()), *self._cures())
-        return result_of(self.evaluation, self.admitted, self.machine, (*notes, *more), self.fresh)
+        found = result_of(self.evaluation, self.admitted, self.machine, (*notes, *more), self.fresh)
+        return replace(found, why=self.undone) if self.undone else found
 
     def _cures(self) -> Iterator[str]:
         """What the user can do about a candidate that does not build."""
@@ -104,13 +122,13 @@ class Measured:
             yield f"the candidate does not build, and the original does: {cure}"
 
 
-async def _opened(action: Action, problem: Problem, target: Target, decides_slower: bool, say: Say) -> Measured:
+async def _opened(action: Action, problem: Problem, target: Target, how: Judging) -> Measured:
     """The evaluation; if the candidate is faster or slower, the one on fresh pairs, and if faster, on other inputs."""
     harness = await target.open([problem])
 
     async def judged() -> Measured:
-        found = await Watch(say).over(partial(harness.admit, problem))
-        return await measured(harness, found, target.machine(harness), action, decides_slower)
+        found = await Watch(how.say, deadline=how.deadline).over(partial(harness.admit, problem))
+        return await measured(harness, found, target.machine(harness), action, how)
 
     if not isinstance(harness, WorksAhead):
         return await judged()
@@ -119,15 +137,30 @@ async def _opened(action: Action, problem: Problem, target: Target, decides_slow
 
 
 async def measured(
-    harness: SearchHarness, found: Admitted, machine: Machine, action: Action, decides_slower: bool = False
+    harness: SearchHarness, found: Admitted, machine: Machine, action: Action, how: Judging | None = None
 ) -> Measured:
-    """Evaluates one candidate of an admitted problem, and confirms it if it is faster or slower."""
-    evaluation = await harness.evaluate(found.problem, action)
-    evaluation = await settled(harness, found.problem, action, evaluation, decides_slower)
+    """Evaluates one candidate of an admitted problem, and confirms it if it is faster or slower.
+
+    InputError if the time ends before it is judged; if it ends later, the result says what was not done.
+    """
+    how, problem = how or Judging(), found.problem
+    try:
+        evaluation = await how.deadline.over(partial(harness.evaluate, problem, action))
+    except TimeEnded as ended:
+        raise InputError(f"{ended} before the candidate was judged: give more seconds") from ended
+    try:
+        evaluation = await how.deadline.over(partial(settled, harness, problem, action, evaluation, how.decides_slower))
+    except TimeEnded as ended:
+        undone = f"not confirmed: {ended} before it was timed again on fresh pairs; give more seconds"
+        return Measured(machine, found, evaluation, undone=undone)
     if not _is_faster(evaluation):
         return Measured(machine, found, evaluation)
     assert action.program is not None
-    fresh = await harness.race_fresh(found.problem, action.program, PAIRS)
+    try:
+        fresh = await how.deadline.over(partial(harness.race_fresh, problem, action.program, PAIRS))
+    except TimeEnded as ended:
+        late = f"not timed on newly generated inputs: {ended}; give more seconds"
+        return Measured(machine, found, evaluation, FreshInputTiming(why=str(ended), doubt=late))
     if fresh.failed and not fresh.by_original:
         feedback = replace(evaluation.feedback, reasons=(fresh.failed,))
         return Measured(machine, found, replace(evaluation, outcome=Outcome.WRONG, feedback=feedback, timing=None))

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from maxcode.code.languages import language
 from maxcode.core.types import Hotspot, Problem
 from maxcode.evaluate.target import Target
 from maxcode.run.admission import Admission, Watch, admit
 from maxcode.run.complete_request import CompleteRequest, completed
+from maxcode.run.deadline import Deadline
 from maxcode.run.given_candidate import GIVEN_FILE
 from maxcode.run.record import read_header
 
@@ -23,17 +25,17 @@ LEAST_SHARE = 0.2  # of the samples: a source with less of them is not worth a c
 
 
 def admit_hottest(
-    job: CompleteRequest, target: Target, say: Callable[[str], None] = lambda words: None
+    job: CompleteRequest, target: Target, say: Callable[[str], None], deadline: Deadline
 ) -> tuple[CompleteRequest, Admission]:
     """Admits the problem of a job with the file first that is edited.  A resumed run edits the file of before.
 
-    ``say`` is told how far it is.  InputError as soon as it cannot end within the cap on seconds.
+    ``say`` is told how far it is.  InputError as soon as it cannot end within the cap on seconds, or by ``deadline``.
     """
-    seconds = job.request.caps.seconds
     header = read_header(job.folder)
     if EDIT in header and EDIT not in job.request.overrides:
         job = _editing(job, str(header[EDIT]))
-    admission = admit(job.loaded, target, not job.request.cluster, Watch(say, seconds))
+    watch = partial(Watch, say, job.request.caps.seconds, deadline)
+    admission = admit(job.loaded, target, not job.request.cluster, watch())
     if header or EDIT in job.request.overrides or job.request.policy.startswith(GIVEN_FILE):
         return job, admission
     chosen = hottest(job.loaded.problem, admission.admitted.baseline.profile)
@@ -41,7 +43,7 @@ def admit_hottest(
     if not chosen or recipe is None or recipe.is_chosen:
         return job, admission
     job = _editing(job, chosen)
-    return job, admit(job.loaded, target, not job.request.cluster, Watch(say, seconds))
+    return job, admit(job.loaded, target, not job.request.cluster, watch())
 
 
 def hottest(problem: Problem, profile: Sequence[Hotspot]) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -20,7 +21,7 @@ from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
 from maxcode.core.types import Outcome, Problem, Program, Usage
-from maxcode.errors import Unanswered
+from maxcode.errors import Interrupted, Unanswered
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
@@ -31,6 +32,7 @@ from maxcode.run.asking import keep_request
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
 from maxcode.run.complete_request import CompleteRequest, completed
+from maxcode.run.deadline import Deadline, TimeEnded
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
 from maxcode.run.interrupts import run_async
@@ -44,11 +46,12 @@ from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
-from maxcode.run.times import CERTIFICATE, CONFIRMATION, SEARCH, Times
+from maxcode.run.times import ADMISSION, CERTIFICATE, CONFIRMATION, SEARCH, Times
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
 from maxcode.sandbox.lanes import counting
 from maxcode.search.onward import ENDED
 
+_RECORDED = "all finished parts are recorded"
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
 
 
@@ -71,10 +74,15 @@ def optimize_source(
     Raises InputError for bad input, before anything is written; NoRuleError and UnmeasurableError (both InputError) if
     the run could prove nothing, unless ``request.anyway``.
     """
-    times, job = Times(), completed(request)
-    with counting(times.others), method_parts(job.request) as parts, _target(job, say, on) as target:
+    times, deadline, job = Times(), Deadline(request.total_seconds), completed(request)
+    with (
+        _stopped_in(times),
+        counting(times.others),
+        method_parts(job.request) as parts,
+        _target(job, say, on) as target,
+    ):
         say("admitting: building and checking the original")
-        job, admission = admit_hottest(job, target, say)
+        job, admission = admit_hottest(job, target, say, deadline)
         own = (note for note in job.loaded.notes if note not in admission.admitted.notes)
         admitted(replace(admission.admitted, notes=(*own, *admission.admitted.notes)))
         refuse_unmeasurable(job.request, admission.admitted)
@@ -82,27 +90,40 @@ def optimize_source(
         if job.request.policy == ASK:
             keep_request(job.request, admission.admitted.problem)
         times.turn_to(SEARCH)
-        search = _Search(job, admission, parts, began_with, times)
+        if not job.request.policy.startswith(GIVEN_FILE):
+            deadline.keep_for(admission.admitted, times.split().get(ADMISSION, 0.0), job.request.certificate)
+        search = _Search(job, admission, parts, began_with, times, deadline)
         spending(lambda: parts.journal.spent)
         try:
             found = search.run(watch, say)
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
-    with counting(times.others):
+    if found.stopped and _is_certifiable(job, found):
+        raise Interrupted(f"stopped before the certificate of the winner; {_RECORDED}")
+    with _stopped_in(times), counting(times.others):
         times.turn_to(CONFIRMATION)
-        winner = run_async(_winner, job, admission, found, say)
+        winner = run_async(_winner, job, admission, found, say, deadline)
         _write_winner(job.folder, admission, winner)
         times.turn_to(CERTIFICATE)
-        certificate = _certify(job, found, say)
+        certificate = _certify(job, found, say, deadline)
     result = search.result(found, winner, certificate, slots)
     write_result(result)
     _tell_maintainers(job, result, certificate, found)
     return result
 
 
+@contextmanager
+def _stopped_in(times: Times) -> Iterator[None]:
+    """Ctrl-C in a part that does not listen to it ends the block with Interrupted, as in the search."""
+    try:
+        yield
+    except KeyboardInterrupt as pressed:
+        raise Interrupted(f"stopped in the {times.part}; {_RECORDED}") from pressed
+
+
 async def _winner(
-    job: CompleteRequest, admission: Admission, found: Result, say: Callable[[str], None]
+    job: CompleteRequest, admission: Admission, found: Result, say: Callable[[str], None], deadline: Deadline
 ) -> SmallerPatch | None:
     """The best program, without what does not pay if it is a patch of the search; None if nothing was faster."""
     if found.best is None:
@@ -110,7 +131,11 @@ async def _winner(
     is_given = job.request.policy.startswith(GIVEN_FILE)
     if is_given or not admission.admitted.problem.traits.is_patch or found.stopped:
         return SmallerPatch(found.best.program)
-    return await smaller_patch(admission.harness, admission.admitted.problem, found.best.program, job.folder, say)
+    problem, whole = admission.admitted.problem, found.best.program
+    try:
+        return await deadline.over(partial(smaller_patch, admission.harness, problem, whole, job.folder, say))
+    except TimeEnded as ended:
+        return SmallerPatch(whole, late=f"what does not pay is not left out of the patch: {ended}")
 
 
 def _tell_maintainers(job: CompleteRequest, result: RunResult, certificate: Certificate | None, found: Result) -> None:
@@ -139,13 +164,15 @@ def _show_recorded(folder: Path, watch: Callable[[Line], None]) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One search in its run folder.  ``shape``: the budget with which the run started; ``times``: of this command."""
+    """One search in its run folder.  ``shape``: the budget with which the run started; ``times`` and
+    ``deadline``: of this command."""
 
     job: CompleteRequest
     admission: Admission
     parts: MethodParts
     shape: int
     times: Times
+    deadline: Deadline
 
     def run(self, watch: Callable[[Line], None], say: Callable[[str], None]) -> Result:
         """Starts the search, or continues the recorded one."""
@@ -165,6 +192,7 @@ class _Search:
                 watch=watch,
                 say=say,
                 caps=request.caps,
+                deadline=self.deadline,
                 spent=lambda: journal.spent,
                 drawn=journal.drawn,
             )
@@ -188,7 +216,8 @@ class _Search:
         if winner is not None and winner.evaluation is not None:
             fresh = FreshInputTiming(why="no certificate was made")
             measured = result_of(winner.evaluation, self.admission.admitted, self.admission.machine, notes, fresh)
-        best = _checked(measured, certificate)
+        late = self._late(found, certificate)
+        best = _unconfirmed(_checked(measured, certificate, late), found)
         return RunResult(
             measured=best,
             candidates=found.reached.candidates,
@@ -204,7 +233,7 @@ class _Search:
             ended=found.ended,
             certificate=folder / FILE if certificate is not None else None,
             cluster=slots,
-            notes=(*best.notes, *_certificate_notes(self.job, found, certificate)),
+            notes=(*best.notes, *(late or _certificate_notes(self.job, found, certificate))),
             change=() if is_given else change_lines(found.best),
             refused=() if is_given else refusals(found),
             left=() if is_given else self._left(found),
@@ -213,6 +242,16 @@ class _Search:
     def _left(self, found: Result) -> tuple[str, ...]:
         request = self.job.request
         return left_lines(found, self.admission.admitted, request.policy in POLICIES, request.budget)
+
+    def _late(self, found: Result, certificate: Certificate | None) -> tuple[str, ...]:
+        """The doubt about a winner whose certificate was not made because the time of the command ended."""
+        is_wanted = _is_certifiable(self.job, found) and _is_measured_here(self.job.request)
+        if certificate is not None or not is_wanted:
+            return ()
+        return (
+            f"not certified: {self.deadline.words} before the winner was built, verified and timed again from its "
+            "file; repeat the command with more seconds",
+        )
 
     def _notes(self, found: Result) -> list[str]:
         return [*self.admission.notes, *_closing_notes(found, self.parts.journal, self.job.request)]
@@ -223,6 +262,7 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
     if found.ended:
         what = "ended before its budget of candidates" if request.budget < MANY else "its budget is used"
         yield f"{what}: {found.ended}"
+    yield from [found.undone] if found.undone else ()
     yield from notes_on_candidates(found)
     if journal.failures:
         yield f"{journal.failures} model calls failed after all retries (see calls.jsonl)"
@@ -246,12 +286,20 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str], is_give
     return result_of(best.step.evaluation, admission.admitted, admission.machine, notes, fresh)
 
 
-def _checked(best: CandidateResult, certificate: Certificate | None) -> CandidateResult:
+def _checked(best: CandidateResult, certificate: Certificate | None, late: tuple[str, ...]) -> CandidateResult:
     """The result of a winner with the doubts of its certificate, and its speed-up on newly generated inputs."""
-    if certificate is None or not (best.speedup is not None and best.speedup.confirmed):
+    if not (best.speedup is not None and best.speedup.confirmed):
         return best
+    if certificate is None:
+        return replace(best, doubts=(*late, *best.doubts))
     doubts = certificate.doubts if certificate.holds else certificate.notes
     return replace(best, doubts=doubts, fresh_inputs=certificate.unseen)
+
+
+def _unconfirmed(best: CandidateResult, found: Result) -> CandidateResult:
+    """The result, with the reason if nothing was confirmed because the time of the command ended."""
+    is_open = found.undone and best.speedup is not None and not best.speedup.confirmed
+    return replace(best, why=found.undone) if is_open else best
 
 
 def _outcomes(found: Result) -> dict[str, int]:
@@ -298,12 +346,19 @@ def _is_measured_here(request: Request) -> bool:
     return request.measured_on is None or request.measured_on.is_here
 
 
-def _certify(job: CompleteRequest, found: Result, say: Callable[[str], None]) -> Certificate | None:
-    """The certificate of the winner in best/; None if there is no winner or no certificate is requested."""
+def _certify(job: CompleteRequest, found: Result, say: Callable[[str], None], deadline: Deadline) -> Certificate | None:
+    """The certificate of the winner in best/; None if there is no winner, no certificate is requested, or the time of
+    the command ended before it was made."""
     if not _is_certifiable(job, found) or not _is_measured_here(job.request):
         return None
     claim, options = _claim(job)
-    return certified(job.folder, claim, options, job.request.seed, say)
+    try:
+        made: Certificate = run_async(
+            deadline.over, partial(certified, job.folder, claim, options, job.request.seed, say)
+        )
+    except TimeEnded:
+        return None
+    return made
 
 
 def _claim(job: CompleteRequest) -> tuple[Problem, Mapping[str, Any]]:

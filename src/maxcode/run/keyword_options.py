@@ -27,6 +27,7 @@ class RequestOptions(TypedDict, total=False):
     max_tokens: int
     max_dollars: float
     max_seconds: float
+    total_seconds: float | None
     critic: str
     answer: Answer
     without: tuple[str, ...]

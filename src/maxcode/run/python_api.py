@@ -58,6 +58,7 @@ def optimize_program(
     ``out``       the run folder; the same call resumes the run in it; None: runs/PROBLEM, then method and seed if given
     ``progress``  True: on stderr or in the notebook; None: only on a terminal and in a notebook
     ``options``   ``max_seconds``, ``max_dollars``, ``max_tokens``, ``max_calls`` limit the run, as --max-seconds does;
+                  ``total_seconds`` limits this call as a whole, its confirmation and certificate included;
                   other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
 
     The result's ``speedup`` is original time over new time (``value``, ``low``, ``high``, ``confirmed``).  It is None
@@ -91,6 +92,7 @@ def evaluate_program(
     overrides: Mapping[str, Any] | None = None,
     shapes: str = "",
     cluster: str = "",
+    total_seconds: float | None = None,
 ) -> CandidateResult:
     """Verifies and times one program against the original, and confirms the speed-up if it is faster.
 
@@ -98,7 +100,7 @@ def evaluate_program(
     ``against``    the original: a source file, a folder with problem.toml, or the name of a suite's problem
     ``tests``      folder of tests for a source file
     ``overrides``  replaces keys of problem.toml: {"goal": "wall", "flags": ["-O2"]}
-    ``shapes``, ``cluster``  as in ``Request``
+    ``shapes``, ``cluster``, ``total_seconds``  as in ``Request``
 
     The result's ``outcome`` tells how far the program came, and ``reasons`` why no further; ``speedup`` is None if it
     was not timed.  ``trusted`` is True if it is confirmed to be faster and no check failed; ``doubts`` are the failed
@@ -111,6 +113,7 @@ def evaluate_program(
         overrides=dict(overrides or {}),
         shapes=shapes,
         cluster=cluster,
+        total_seconds=total_seconds,
     )
     return outside_loop(partial(evaluate_source, Path(candidate), request))
 

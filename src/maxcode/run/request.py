@@ -39,6 +39,7 @@ class Request:
     ``without``             names of the parts of the observation to leave out
     ``budget``              candidates; 0: those of the method's preset, else 24; with ``MANY`` the caps are the budget,
                             and the search is as wide as for ``width_for``
+    ``total_seconds``       wall seconds of one command or call as a whole, waits included; None: no limit
     ``gamma``               the discount of rewards along a path, in (0, 1]
     ``trajectory_tokens``   how long the part "trajectory" of a prompt may be
     ``replay``              the run whose recorded answers replace the models
@@ -63,6 +64,7 @@ class Request:
     budget: int = 0
     width_for: int = 24
     caps: Caps = field(default_factory=Caps)
+    total_seconds: float | None = None
     seed: int = 0
     out: Path | None = None
     models: ModelSettings = field(default_factory=ModelSettings)

@@ -46,15 +46,18 @@ class SmallerPatch:
 
     ``evaluation``: on fresh pairs; None if nothing was dropped.
     ``dropped``: the hunks that were left out; ``kept``: how many remain.
+    ``late``: why it was not tried to the end, or empty.
     """
 
     program: Program
     evaluation: Evaluation | None = None
     dropped: tuple[str, ...] = ()
     kept: int = 0
+    late: str = ""
 
     def notes(self) -> Iterator[str]:
         """What was dropped, for the reader."""
+        yield from [self.late] if self.late else ()
         if self.dropped:
             yield (
                 f"{len(self.dropped)} of {len(self.dropped) + self.kept} changes of the patch were left out: it is as "

@@ -26,6 +26,11 @@ class Times:
         self._part, self._since, self._waited = ADMISSION, time.monotonic(), 0.0
         self._seconds: dict[str, float] = {}
 
+    @property
+    def part(self) -> str:
+        """What the command is at."""
+        return self._part
+
     def turn_to(self, part: str) -> str:
         """From now on seconds count for ``part``; the part before."""
         now, waited = time.monotonic(), self.others.seconds

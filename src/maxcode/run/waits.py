@@ -1,11 +1,14 @@
-"""Progress lines about waits: maxcode times in one process at a time, so a run may wait for another."""
+"""Progress lines about waits: maxcode times in one process at a time, so a run may wait for another; a model may fail,
+and is asked again after a pause of known length."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from maxcode.llm.clients.retrying import told_of_retries
 from maxcode.run.display import Display
 from maxcode.sandbox.lanes import holder, told_of_waits
 
@@ -14,8 +17,11 @@ _FIRST_S = 5.0  # a shorter wait is not worth a line
 
 @contextmanager
 def waits_on(display: Display) -> Iterator[None]:
-    """Shows on ``display`` what the work of the block waits for, and for how long: on a live line every second, else
-    after 5 s and whenever the wait has doubled."""
+    """Shows on ``display`` what the work of the block waits for, and for how long.
+
+    For another run: on a live line every second, else after 5 s and whenever the wait has doubled.  For another attempt
+    at a model: once, with the seconds of the pause.
+    """
     following = _FIRST_S
 
     def tell(seconds: float, is_over: bool) -> None:
@@ -26,11 +32,13 @@ def waits_on(display: Display) -> Iterator[None]:
             following = _FIRST_S
         elif seconds >= following:
             following = max(following, seconds if display.is_live else 2 * seconds)
+            since = time.strftime("%H:%M:%S", time.localtime(time.time() - seconds))
             display.say(
-                f"waiting for another maxcode run on this machine, which is timing: {seconds:.0f} s so far{_whose()}"
+                f"waiting for another maxcode run on this machine, which is timing: {seconds:.0f} s so far, since "
+                f"{since}; only that run knows how long it takes{_whose()}"
             )
 
-    with told_of_waits(tell):
+    with told_of_waits(tell), told_of_retries(display.say):
         yield
 
 

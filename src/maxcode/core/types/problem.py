@@ -294,6 +294,7 @@ class ProgramSpec:
     env: tuple[tuple[str, str], ...] = ()  # variables of every run, beside those that every program has
     files: tuple[DataFile, ...] = ()
     include: tuple[str, ...] = ()  # folders of the program in which the compiler looks for headers
+    venv: str = ""  # of a whole Python program: a virtual environment, whose interpreter and packages are used
 
     @property
     def data(self) -> Mapping[str, bytes]:

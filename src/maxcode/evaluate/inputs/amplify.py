@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import final
 
-import anyio.to_thread
-
+from maxcode.core.ahead import computed
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood
 from maxcode.evaluate.inputs.fresh import LARGER, Candidate, Prover, text_of, understood
+from maxcode.evaluate.ladder.original_runs import step
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_timed, generate
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -60,17 +60,20 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
     """Larger inputs for a problem without an input that is long enough."""
     spec = admitted.problem.spec
     by_size = any("{size}" in word for word in spec.generator)
+    step("inputs are made larger: their format is read")
     given = await understood(admitted)
     grown = _by_generator(sandbox, admitted, seed) if by_size else _by_repeating(given, admitted)
-    tried = 0
+    tried = steps = 0
     async for factor, candidates in grown:
-        tried = factor
+        tried, steps = factor, steps + 1
+        step(f"inputs are made larger: {factor} times, step {steps} of at most {_GROWN_AT_MOST}")
         runs = await prover.runs(admitted, [Input("made", one.stdin, None, "made") for one in candidates])
         slowest = max(ran.cpu_s for ran in runs)
         if any(not ran.ok for ran in runs) or slowest > spec.limits.run_s / _LIMIT_SHARE:
-            why = f"fails or takes over 1/{_LIMIT_SHARE} of its time limit"
+            why = f"fails or takes over 1/{_LIMIT_SHARE} of the {spec.limits.run_s:g} s of --run-limit"
             return Amplified(note=f"on inputs {factor} times larger the original {why}")
         if slowest >= _WANTED_S:
+            step(f"inputs are made larger: those of {factor} times are checked")
             made = await prover.proven(admitted, candidates, LARGER)
             if not made.inputs:
                 return Amplified(note=f"inputs made {factor} times larger were not used: {'; '.join(made.notes)}")
@@ -78,7 +81,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             return Amplified(made.inputs, f"{ENLARGED}: {factor} times ({how})")
     if by_size:
         return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
-    why = given.why or "the format of the tests allows none; give larger tests, or a generator that takes {size}"
+    why = given.why or "the format of the tests allows no larger ones"
     return Amplified(note=f"{tried} times as many lines are still too few" if tried else why)
 
 
@@ -108,7 +111,7 @@ async def _by_repeating(given: Understood, admitted: Admitted) -> AsyncIterator[
         found = []
         for text in texts:
             if len(text) * factor <= _TEXT_AT_MOST:
-                grown = await anyio.to_thread.run_sync(larger, given, text, factor)
+                grown = await computed(larger, given, text, factor)
                 found += [grown] if grown is not None else []
         if not found:
             return

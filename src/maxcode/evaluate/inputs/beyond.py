@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-import anyio.to_thread
-
+from maxcode.core.ahead import computed
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import Inputs, Shape, spec_of
@@ -71,7 +70,7 @@ class Beyond:
     async def _is_steady(self, given: Input) -> bool:
         assert given.expected is not None
         near = await self.nearby.answers(self.source.sandbox, self.problem, given)
-        steady = await anyio.to_thread.run_sync(is_steady, shape_of(given), given.expected, near)
+        steady = await computed(is_steady, shape_of(given), given.expected, near)
         return steady and len(near) == NUDGED
 
     async def _defined(self, inputs: Sequence[Input]) -> frozenset[str]:

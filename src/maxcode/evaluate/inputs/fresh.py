@@ -16,8 +16,8 @@ from functools import partial
 from typing import final
 
 import anyio
-import anyio.to_thread
 
+from maxcode.core.ahead import computed
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
@@ -266,7 +266,7 @@ class FreshInputs:
     ) -> GeneratedInputs:
         """The inputs with those that go beyond all given ones: they decide where the problem says that they can come,
         and are guessed where it does not."""
-        limits = await anyio.to_thread.run_sync(stated, given, admitted.problem.spec.domain)
+        limits = await computed(stated, given, admitted.problem.spec.domain)
         if harsh and not limits:
             return found
         turns = itertools.count(self.seed)
@@ -275,7 +275,7 @@ class FreshInputs:
             return wider(given, limits, seed, next(turns))
 
         count = _WIDER * (HARSHER if harsh else 1)
-        drafts = await anyio.to_thread.run_sync(_drafts, make, f"{self.seed} {'harsh' if harsh else ''} wider", count)
+        drafts = await computed(_drafts, make, f"{self.seed} {'harsh' if harsh else ''} wider", count)
         terms = Terms("further" if harsh else "beyond", _HARSH_SECONDS if harsh else _WIDER_SECONDS)
         drafts.sort(key=lambda one: len(one.text))  # a long one takes no time from the short ones
         more = await self._prover.proven(admitted, _candidates(drafts), terms)
@@ -326,15 +326,15 @@ async def understood(admitted: Admitted) -> Understood:
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
         return Understood((), why="the given inputs are not ASCII text")
-    return await anyio.to_thread.run_sync(understand, known)
+    return await computed(understand, known)
 
 
 async def _changed(given: Understood, seed: str, count: int) -> list[Candidate]:
     """Inputs like the given ones, and further ones that are sorted or hold few values."""
     if not given.shapes:
         return []
-    habits = await anyio.to_thread.run_sync(_drafts, partial(habit, given), f"{seed} habit", count // _HABITS)
-    alike = await anyio.to_thread.run_sync(_drafts, partial(draft, given), seed, count - len(habits))
+    habits = await computed(_drafts, partial(habit, given), f"{seed} habit", count // _HABITS)
+    alike = await computed(_drafts, partial(draft, given), seed, count - len(habits))
     return _candidates([*alike, *habits])
 
 

@@ -25,8 +25,9 @@ import anyio.to_thread
 
 from maxcode.code.languages import Language, language
 from maxcode.core.types import Limits, MachineCode, Problem, Program, Remark
-from maxcode.errors import MachineError
+from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.evaluate.function.function import support
+from maxcode.evaluate.ladder.interpreter import binds_of, named, tongue_of
 from maxcode.evaluate.ladder.kept_builds import KeptBuild, KeptBuilds
 from maxcode.evaluate.machine.machine_code import LISTING, read_listing
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
@@ -82,15 +83,17 @@ class Builder:
     async def build(self, problem: Problem, program: Program, final: bool = False, is_original: bool = False) -> Built:
         """The program's artefact; ``final`` builds never use a precompiled header; those of an original may be kept.
 
-        Never raises for a bad program.  MachineError if the compiler itself cannot run.
+        Never raises for a bad program.  MachineError if the compiler itself cannot run, InputError if that is the
+        interpreter of the user's virtual environment.
         """
-        tongue = language(problem.language)
+        tongue = tongue_of(problem)
+        await self._refuse_dead(tongue, problem)
         if not final and (given := self._given.get(_key(program, problem, ""))) is not None:
             return given
         header = None if final else await self._header(tongue, problem, program)
         key = _key(program, problem, str(header))
         if (built := self._built.pop(key, None)) is None:
-            make = self._found if final and is_original else self._compile
+            make = self._found if final and is_original and not problem.spec.venv else self._compile
             built, is_lasting = await make(tongue, program, problem, header)
             if not is_lasting:
                 return built
@@ -107,7 +110,7 @@ class Builder:
 
     async def compiler(self, problem: Problem) -> str:
         """The full version line of the compiler (or interpreter) for the problem's language."""
-        return await self._version(language(problem.language))
+        return named(problem.spec.venv) if problem.spec.venv else await self._version(language(problem.language))
 
     def _fits(self) -> bool:
         size = sum(built.artefact.size for built in self._built.values() if built.artefact is not None)
@@ -136,7 +139,7 @@ class Builder:
         sources = {**program.files, **support(problem)}
         folders = tuple(posixpath.normpath(f"-I/src/{folder}") for folder in problem.spec.include)
         argv = _command(tongue, sources, (*problem.spec.flags, *folders), header)
-        binds = [(header, "/pch")] if header is not None else []
+        binds = [*binds_of(problem), *([(header, "/pch")] if header is not None else [])]
         nothing = MachineCode() if tongue.native else None
         listing = b""
         async with self._sandbox.session([], sources=sources, binds=binds) as session:
@@ -184,6 +187,27 @@ class Builder:
             return False
         await anyio.to_thread.run_sync(_store_header, folder, text, ran.files["/tmp/out"])
         return True
+
+    async def _refuse_dead(self, tongue: Language, problem: Problem) -> None:
+        """InputError if the interpreter of the user's virtual environment does not start in the sandbox; UnsafeError if
+        this tier cannot show it."""
+        venv = problem.spec.venv
+        if not venv or venv in self._versions:
+            return
+        if self._sandbox.tier.name != "1":  # the others show a folder at another path only to a build
+            raise UnsafeError(
+                "a virtual environment of a whole program needs tier 1 of the sandbox, bubblewrap "
+                "(docs/reference/sandbox-tiers.md); Python functions have theirs in every tier"
+            )
+        async with self._sandbox.session([], sources={"x": ""}, binds=binds_of(problem)) as session:
+            ran = await session.run(_job((tongue.tools[0], *tongue.version), Limits(), tongue))
+        if not ran.ok:
+            said = (ran.stderr.decode(errors="replace").strip().splitlines() or [f"{ran.ending} {ran.code}"])[-1][:200]
+            raise InputError(
+                f"the interpreter of {venv} does not start in the sandbox ({said}): make the virtual environment anew "
+                f"with a Python of this machine, `python3 -m venv --clear {venv}`"
+            )
+        self._versions[venv] = ran.stdout.decode(errors="replace").strip()
 
     async def _version(self, tongue: Language) -> str:
         """The compiler's full version line; part of every cache key."""
@@ -285,7 +309,7 @@ def _script(program: Program) -> bytes:
 
 def _key(program: Program, problem: Problem, header: str) -> str:
     spec = problem.spec
-    parts = [program.digest, spec.flags, support(problem), header, *([spec.include] if spec.include else [])]
+    parts = [program.digest, spec.flags, support(problem), header, *([spec.include] if spec.include else []), spec.venv]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from maxcode.core.types import CaseResult, Limits, Outcome
+from maxcode.core.types import CaseResult, Limits, Outcome, ProgramSpec
 
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _OPENMP = re.compile(r"undefined reference to `(?:omp_|GOMP_)|fatal error: omp\.h")
@@ -30,28 +30,38 @@ def cure_of_build(diagnostics: str) -> str:
     return ""
 
 
-def cure_of_failure(result: CaseResult, limits: Limits) -> str:
+def cure_of_failure(result: CaseResult, spec: ProgramSpec) -> str:
     """What to do about a test that the original fails; empty if the result shows no cause that is known here."""
     if result.outcome is Outcome.TIMEOUT:
         return (
-            f"it ran longer than {limits.run_s:g} s of CPU, the limit of one run: give --run-limit SECONDS, or a "
+            f"it ran longer than {spec.limits.run_s:g} s of CPU, the limit of one run: give --run-limit SECONDS, or a "
             "smaller input"
         )
     if found := _NO_MODULE.search(result.detail):
+        if spec.venv:
+            return f"the virtual environment {spec.venv} has no {found[1]}: install it there"
         return (
-            f"the sandbox runs the system's /usr/bin/python3 without your packages: install {found[1]} for that Python "
-            "(as a package of the system), or write the program without it"
+            "the sandbox runs the system's /usr/bin/python3 without your packages: give a virtual environment that has "
+            f"{found[1]} (--venv DIR), or install {found[1]} for that Python (as a package of the system)"
         )
     return ""
+
+
+def stopped_by_run_limit(limits: Limits, cpu_s: float) -> str:
+    """What to add about a job that was stopped after ``cpu_s`` allowed seconds: the option, if that is the limit of one
+    run and no shorter one."""
+    is_that = cpu_s >= limits.run_s
+    return f" (the limit of one run is {limits.run_s:g} s of CPU: give --run-limit SECONDS)" if is_that else ""
 
 
 def unlike_itself(first: bytes, second: bytes) -> str:
     """That two runs on the same input differ, with the first words in which they do; empty if they are the same."""
     words = ([*output.decode(errors="replace").split(), ""] for output in (first, second))
-    for one, other in zip(*words, strict=False):
+    for number, (one, other) in enumerate(zip(*words, strict=False), 1):
         if one != other:
             return (
-                f"its answers change from run to run: '{one[:_SHOWN]}', then '{other[:_SHOWN]}' on the same input; "
-                "make them repeatable (a fixed seed, no time, no addresses), or compare with --tolerance"
+                f"its answers change from run to run: '{one[:_SHOWN]}', then '{other[:_SHOWN]}' on the same input "
+                f"(word {number} of the output): fix its seed, and take time and addresses out, or give a checker that "
+                "accepts every right answer (--tolerance, or [checker] in problem.toml)"
             )
     return ""

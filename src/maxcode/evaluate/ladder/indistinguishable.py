@@ -22,8 +22,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, final
 
-from maxcode.code.languages import language
 from maxcode.core.types import Problem
+from maxcode.evaluate.ladder.interpreter import binds_of, tongue_of
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
@@ -46,8 +46,8 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
 
 def session_of(sandbox: Sandbox, problem: Problem, blobs: Sequence[Blob]) -> AbstractAsyncContextManager[Session]:
     """A session for runs of a problem's programs, with its data files beside them: the same one for every purpose."""
-    tongue = language(problem.language)
-    return sandbox.session(blobs, bare=tongue.bare, runtime=tongue.runtime, data=problem.spec.data)
+    tongue, binds = tongue_of(problem), binds_of(problem)
+    return sandbox.session(blobs, None, binds, tongue.bare, runtime=tongue.runtime, data=problem.spec.data)
 
 
 @final

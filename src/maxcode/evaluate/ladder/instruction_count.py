@@ -20,6 +20,7 @@ from typing import final
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.interpreter import binds_of
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
 from maxcode.sandbox.jobs import STDERR_KEPT
@@ -82,7 +83,8 @@ def speaks_to_valgrind(artefact: Blob) -> bool:
 async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input) -> Counted:
     """One run on one input, in its own session.  Uncounted if it does not end well."""
     job = _job(job_for(problem, artefact, given))
-    async with sandbox.session(job.blobs, sources=problem.spec.data) as session:  # valgrind writes beside them
+    binds = binds_of(problem)
+    async with sandbox.session(job.blobs, problem.spec.data, binds) as session:  # valgrind writes beside the data
         ran = await session.run(job)
     total = sum(int(found.replace(b",", b"")) for found in _COUNT.findall(ran.stderr))
     if len(ran.stderr) >= STDERR_KEPT:  # the count comes last and is cut off; what is left is the program's

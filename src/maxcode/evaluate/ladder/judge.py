@@ -42,7 +42,7 @@ def wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
     if wrong.side == "original":
         raise InputError(
             f"the original does not give the same accepted output every time ({wrong}); make it deterministic, give a "
-            "checker that accepts all right answers, or raise its time limit if it timed out"
+            "checker that accepts all right answers, or give --run-limit SECONDS if it timed out"
         )
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, str(wrong)))
     return replace(found, outcome=Outcome.WRONG, feedback=feedback, timing=None)

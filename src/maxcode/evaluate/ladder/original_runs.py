@@ -1,4 +1,4 @@
-"""Counts the runs of the original in its admission, so that whoever waits can be told how far it is."""
+"""Counts the runs of the original in its admission, and names the steps after them, for whoever waits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ class OriginalRuns:
     """The runs so far: wall seconds of each that has ended, by test.
 
     ``planned``: about how many there will be; 0: not known, and nothing is counted.
+    ``step``: what goes on beside or after the planned runs, in words; empty: these runs.
     """
 
     planned: int = 0
+    step: str = ""
     ended: list[tuple[str, float]] = field(default_factory=list)
     _began: float | None = field(default=None, init=False)
 
@@ -88,6 +90,12 @@ def plan(count: int) -> None:
     """Says about how many runs of the original will be made; those before are not counted."""
     if (runs := _runs.get()) is not None:
         runs.planned = count
+
+
+def step(words: str) -> None:
+    """Says what goes on after the planned runs."""
+    if (runs := _runs.get()) is not None:
+        runs.step = words
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, i
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.function.start import Starts
+from maxcode.evaluate.ladder.cures import stopped_by_run_limit
 from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
@@ -171,7 +172,9 @@ class Track:
         job = job_for(self._problem, artefact, given)
         ran = await session.run(replace(job, one_core=self._field.one_core))
         if not ran.ok:
-            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
+            is_late = ran.ending == "timeout"
+            limit = stopped_by_run_limit(self._problem.spec.limits, job.cpu_s) if is_late else ""
+            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}{limit}", is_late)
         if min(ran.cpu_s, ran.wall_s) <= 0 and given.workload.called:
             raise WrongOutput(side, given, "its calls used no time")
         if min(ran.cpu_s, ran.wall_s) <= 0:

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.code.languages import Language, language
+from maxcode.code.languages import Language
 from maxcode.core.phases import VERIFICATION, during
 from maxcode.core.types import CaseResult, Outcome, Problem
 from maxcode.evaluate.ladder.checker import pie_accepts
+from maxcode.evaluate.ladder.cures import stopped_by_run_limit
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
+from maxcode.evaluate.ladder.interpreter import tongue_of
 from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
@@ -40,7 +42,7 @@ class Verified:
 
 def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = False) -> Job:
     """One run of an artefact on one input, within the problem's limits and a multiple of the original's time."""
-    limits, work, tongue = problem.spec.limits, given.workload, language(problem.language)
+    limits, work, tongue = problem.spec.limits, given.workload, tongue_of(problem)
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
         argv=(*tongue.command(problem.program.name, limits.memory_mb), *problem.spec.args),
@@ -111,7 +113,9 @@ def _pie_verdict(problem: Problem, given: Input, ran: Ran) -> bool | None:
 async def _judge(sandbox: Sandbox, problem: Problem, given: Input, held: tuple[Ran, Job]) -> tuple[Outcome, str]:
     ran, job = held
     if ran.ending == "timeout":
-        return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
+        known = given.seconds > 0  # else it is the original, which is told of the limit with its cure
+        limit = stopped_by_run_limit(problem.spec.limits, job.cpu_s) if known else ""
+        return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time{limit}"
     if ran.ending == "output":
         return Outcome.CRASHED, f"wrote more than {job.output_mb} MB"
     if ran.ending == "tampered":

@@ -19,7 +19,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
-from maxcode.evaluate.ladder.original_runs import plan
+from maxcode.evaluate.ladder.original_runs import plan, step
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
     Input,
@@ -123,8 +123,10 @@ class Admissions:
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
+            step("inputs are made larger")
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
         if self._prompts:
+            step("what prompts tell of the inputs is read and measured")
             admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
@@ -150,7 +152,7 @@ class Admissions:
             if result.outcome is Outcome.WRONG:
                 wrong.append(given)
             elif result.outcome is not Outcome.CORRECT:
-                found.append(cure_of_failure(result, problem.spec.limits))
+                found.append(cure_of_failure(result, problem.spec))
         if wrong and problem.traits.has_tests:
             found.append(await self._unsteady(problem, original, wrong[0]))
         return "; ".join(dict.fromkeys(filter(None, found)))

@@ -36,6 +36,7 @@ from maxcode.core.types import (
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted, identity
@@ -135,7 +136,8 @@ class ProgramEvaluator:
         """The inputs, the compiler, and the seeds of generated inputs."""
         problem = admitted.problem
         seeds = {"generator": tuple(range(1, problem.spec.generated + 1)), "made": (self.seed,)}
-        return Provenance(admitted.inputs, machine.compilers.get(problem.language, ""), seeds)
+        compiler = named(problem.spec.venv) if problem.spec.venv else machine.compilers.get(problem.language, "")
+        return Provenance(admitted.inputs, compiler, seeds)
 
     async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
         """The fresh inputs; ``harsh``: those of the re-check."""

@@ -6,9 +6,8 @@ import os
 import re
 from collections.abc import Sequence
 
-import anyio.to_thread
-
 from maxcode.code.languages import language
+from maxcode.core.ahead import computed
 from maxcode.core.types import Facts, Problem, TimedInput
 from maxcode.evaluate.function.function import Shape
 from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Understood, understand
@@ -38,10 +37,10 @@ async def facts_of_runs(sandbox: Sandbox, admitted: Admitted) -> Facts:
     floor = await floor_of(sandbox, language(admitted.problem.language))
     timed = admitted.timed
     given = [one for one in admitted.inputs if one.stdin.size]
-    known, form = await anyio.to_thread.run_sync(_form, given)
+    known, form = await computed(_form, given)
     points = [Point(one.seconds, _sizes(one, known)) for one in given]
     return Facts(
-        timed=await anyio.to_thread.run_sync(_timed_runs, timed, known.shapes[0].shape if form else None),
+        timed=await computed(_timed_runs, timed, known.shapes[0].shape if form else None),
         raced=len(admitted.raced),
         start_s=floor.start_s,
         byte_s=floor.byte_s,

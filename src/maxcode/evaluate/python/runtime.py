@@ -32,6 +32,12 @@ class PythonRuntime:
     version: str = ""
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """Of its environment.  An interpreter that is linked to a library of its own looks for it where it was built;
+        without this it may find that of another version in the system's folders."""
+        return (f"LD_LIBRARY_PATH={PYTHON_FOLDER}/lib",) if self.python.startswith(PYTHON_FOLDER) else ()
+
+    @property
     def sealed(self) -> str:
         return "" if self.binds else "python"
 

@@ -94,6 +94,7 @@ class SideStarter:
             output_mb=OUTPUT_MB,
             collect=(OUT,) if role in ("describe", "replay") else (),
             processes=limits.processes + 64,
+            variables=self.runtime.variables,
             called=plan is not None,
             stepped=plan is not None,
             started=plan is not None,

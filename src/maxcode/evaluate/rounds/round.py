@@ -95,7 +95,7 @@ def late(start_s: tuple[float, float], what: str) -> tuple[str, ...]:
 def last_words(ran: Ran) -> str:
     """The last line of its stderr, or how it ended."""
     lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    how = {"timeout": "stopped: it ran out of time", "tampered": TAMPERED}.get(ran.ending)
+    how = {"timeout": "stopped: it ran out of time (--run-limit)", "tampered": TAMPERED}.get(ran.ending)
     return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")
 
 

@@ -6,7 +6,9 @@ The retries of the SDKs are off, so that one place counts attempts, bounds waits
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import final
 
@@ -18,6 +20,18 @@ from maxcode.llm.clients.faults import Endpoint, TransientFault
 
 FIRST_WAIT_S = 0.5
 LONGEST_BACK_OFF_S = 30.0
+_TOLD_S = 5.0  # a shorter wait is not worth a line
+_tell: ContextVar[Callable[[str], None] | None] = ContextVar("maxcode retries", default=None)
+
+
+@contextmanager
+def told_of_retries(tell: Callable[[str], None]) -> Iterator[None]:
+    """Calls ``tell`` with every wait of the block before another attempt: why, and how long it is."""
+    token = _tell.set(tell)
+    try:
+        yield
+    finally:
+        _tell.reset(token)
 
 
 @final
@@ -73,8 +87,12 @@ class Retrying:
                     return answer
                 if attempt == self._patience.attempts:
                     raise self._gave_up(attempt, answer) from answer
-                await self._pace.sleep(self._wait(attempt, answer))
+                wait_s = self._wait(attempt, answer)
                 attempt += 1
+                if (tell := _tell.get()) is not None and wait_s >= _TOLD_S:
+                    of_all = f"attempt {attempt} of {self._patience.attempts}"
+                    tell(f"{self._endpoint} failed ({answer}): {of_all} in {wait_s:.0f} s")
+                await self._pace.sleep(wait_s)
 
     async def _attempt(self, request: ModelRequest) -> Completion | TransientFault:
         limit = self._patience.timeout_s

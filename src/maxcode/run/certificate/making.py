@@ -40,13 +40,12 @@ from maxcode.run.certificate.claim import (
     write,
 )
 from maxcode.run.certificate.unseen import PAIRS, timed_on
-from maxcode.run.interrupts import run_async
 
 Say = Callable[[str], None]
 _FURTHER = "among further ones, and raced, because no other takes long enough to time"
 
 
-def certified(
+async def certified(
     folder: Path, problem: Problem, options: Mapping[str, Any], seed: int, say: Say = lambda words: None
 ) -> Certificate:
     """The certificate of ``folder/best``: the existing one if it is for the same files, else a new one, which is
@@ -58,7 +57,7 @@ def certified(
             return found
     except InputError:  # there is none, or it cannot be used: make a new one
         pass
-    made = run_async(certify, problem, winner, options, seed, say)
+    made = await certify(problem, winner, options, seed, say)
     write(made, folder)
     return made
 

@@ -1,4 +1,5 @@
-"""The facts of a run: all of ``run.toml``, known keys first with their names, then unknown ones unchanged."""
+"""The facts of a run: ``run.toml``, known keys first with their names, then unknown ones unchanged.  Its notes are in
+another place of the page, and its machine code is in the record only."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ _KNOWN = {
     "digest": "Digest of the problem",
 }
 _INNER = {"held_out": "held out", "node": "name", "cpu": "processor"}
-_ELSEWHERE = {"notes", "parts", GIVEN}
+_ELSEWHERE = {"notes", "parts", "machine_code", GIVEN}
 
 
 def run_facts(run: RunView) -> Html:
