@@ -3,7 +3,8 @@
 A pair is one round by every side on the same fresh arguments, in random order, or two if a round is short; then the
 faster one counts for each side.  A round has some parts, each with its own arguments, which a side sees when its part
 begins; between parts and rounds a process is stopped.  What is timed is from the word to the results: reading the
-arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read.
+arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read;
+what that takes beyond the original is charged.
 A process whose calls do nothing gets the same arguments in a race (``handing.py``).
 """
 
@@ -13,7 +14,7 @@ import random
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import anyio.to_thread
@@ -94,7 +95,7 @@ class PythonTrack:
                 await self.idle.round(blob, limits, found, counts=bool(self._round_s))
         self._check_afterwards(found)
         await self._check(inputs, found)
-        pair = pair_of(found, self.clock)
+        pair = pair_of(_charged(found), self.clock)
         for name in names:
             self._round_s.setdefault(name, []).append(pair.total(name))
         return pair
@@ -272,6 +273,17 @@ class PythonTrack:
             return told([reader.node() for _ in range(number + 1)][-1])
         except Unreadable:
             return "which cannot be read"
+
+
+def _charged(found: Mapping[Side, Ran]) -> dict[Side, Ran]:
+    """The rounds, each with what it took after its calls beyond the original, where it could work for the next ones.
+
+    Nobody gains by taking less, because who replaces the driver could tell sooner what became of its arguments."""
+    least = found["original"].prepared_s
+    more = {name: max(0.0, ran.prepared_s - least) for name, ran in found.items()}
+    return {
+        name: replace(ran, cpu_s=ran.cpu_s + more[name], wall_s=ran.wall_s + more[name]) for name, ran in found.items()
+    }
 
 
 @asynccontextmanager
