@@ -67,6 +67,25 @@ class Line:
     names: list[str]
 
 
+@dataclasses.dataclass
+class Kept:
+    """It holds more than its field."""
+
+    words: list[str]
+
+    def __post_init__(self) -> None:
+        self.count = len(self.words)
+
+
+def holding(**more: Any) -> Kept:
+    """One that holds so much more; None takes a name away."""
+    found = Kept(["a", "b"])
+    vars(found).update(more)
+    for name in [name for name, one in more.items() if one is None]:
+        delattr(found, name)
+    return found
+
+
 class Colour(enum.Enum):
     RED = 1
 
@@ -273,3 +292,21 @@ def test_a_message_that_is_none_is_told_as_such(spoil: Callable[[bytes], bytes])
             reader.node()
     except Unreadable:
         pass
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "why"),
+    [
+        (holding(), holding(count=None), "does not hold count"),
+        (holding(), holding(count=3), "count is int 3"),
+        (holding(more=[len]), holding(more=[1]), "in place of object of the class"),
+    ],
+)
+def test_what_a_dataclass_holds_beside_its_fields_is_compared(want: Kept, got: Kept, why: str) -> None:
+    assert why in difference(written(want, want), written(got, got), 2)
+
+
+@pytest.mark.parametrize("got", [holding(), holding(more=1), holding(more=[SHARED, len], and_more=SHARED)])
+def test_what_only_a_candidates_dataclass_holds_harms_nobody(got: Kept) -> None:
+    assert difference(written(holding(), SHARED, SHARED), written(got, list(SHARED), SHARED), 2) == ""
+    assert vars(read(written(holding(more=[1], other=len)))) == {"words": ["a", "b"], "count": 2, "more": [1]}

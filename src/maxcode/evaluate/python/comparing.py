@@ -28,6 +28,7 @@ _WORDS = {
     "g": "iterator", "A": "ndarray", "o": "ndarray of objects", "G": "numpy scalar", "z": "range", ".": "Ellipsis",
     "!": "exception", "E": "exception object", "e": "enum member", "P": "sparse matrix", "O": "dataclass",
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
+    "U": "object of the class",
 }  # fmt: skip
 _SHOWN = 60
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
@@ -110,6 +111,14 @@ class Comparison:
                 self.items(one, other, where + " keys" * (want[0] == "d" and at == 0), depth)
             elif one != other:
                 raise Differs(f"{where} is {_told(got)}, {other} in place of {one}")
+
+    def _instance(self, want: Node, got: Node, where: str, depth: int) -> None:
+        """Objects of a dataclass: all that the original's holds, be it a field or not."""
+        self._listed(want[:5], got[:5], where, depth)
+        for name, one in want[5].items():
+            if name not in got[5]:
+                raise Differs(f"{where} does not hold {name}, and the original's does")
+            self._node(one, got[5][name], f"{where}.{name}", depth)
 
     def _parts(self, want: Node, got: Node, where: str, depth: int) -> None:
         if want[1] != got[1]:
@@ -246,7 +255,7 @@ def _doubled(code: str, data: bytes) -> bytes:
 def _told(node: Node) -> str:
     """A node in a few words."""
     letter = node[0]
-    if letter in "iIfcsyeV":
+    if letter in "iIfcsyeVU":
         shown = repr(node[-1])
         return f"{_WORDS[letter]} {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}"
     if letter == "!":
@@ -262,7 +271,8 @@ Rule = Callable[[Comparison, Node, Node, str, int], None]
 _RULES: dict[str, Rule] = {
     "f": Comparison._real,
     "c": Comparison._complex,
-    **dict.fromkeys("ltdgOKoz", Comparison._listed),
+    **dict.fromkeys("ltdgKoz", Comparison._listed),
+    "O": Comparison._instance,
     "S": Comparison._unordered,
     "Z": Comparison._unordered,
     "A": Comparison._array,

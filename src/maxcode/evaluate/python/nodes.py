@@ -148,6 +148,11 @@ class Reader:
         name, layout, shape = self.text(), self.text(), self.items()
         return name, layout, shape, [self._node() for _ in range(2 if layout == "dia" else 3)]
 
+    def instance(self) -> Node:
+        own = self.text(), self.text(), self.items(), self.items()
+        names = [node[1] for node in expanded(self.items())]
+        return *own, dict(zip(names, [self._node() for _ in range(self.number())], strict=True))
+
     def subclass(self) -> Node:
         name = self.text()
         parts = [self.items()] if name == "deque" else [self.items(), self.items()]
@@ -167,6 +172,7 @@ _PLAIN: dict[str, Callable[[Reader], Node]] = {
     "y": lambda one: (one.take(one.number()),),
     "t": lambda one: (one.items(),),
     "!": lambda one: (one.text(), one.text()),
+    "U": lambda one: (one.text(),),
 }
 _HELD: dict[str, Callable[[Reader], Node]] = {
     "B": lambda one: (one.raw(),),
@@ -179,7 +185,7 @@ _HELD: dict[str, Callable[[Reader], Node]] = {
     "o": lambda one: (one.items(), one.items()),
     "G": lambda one: (one.text(), one.raw()),
     "k": Reader.subclass,
-    "O": lambda one: (one.text(), one.text(), one.items(), one.items()),
+    "O": Reader.instance,
     "K": lambda one: (one.text(), one.text(), one.items(), one.items()),
     "e": lambda one: (one.text(), one.text(), one.text()),
     "P": Reader.sparse,

@@ -48,12 +48,9 @@ _EXAMPLES: list[Any] = [
     iter({0: 0}), iter({0}), iter(range(1)), iter({0: 0}.values()), iter({0: 0}.items()), iter("0"), iter(b"0"),
     iter(range(1 << 70)),
 ]  # fmt: skip
-ITERATORS = frozenset(
-    (
-        *map(type, _EXAMPLES),
-        *(one for one in vars(itertools).values() if isinstance(one, type) and hasattr(one, "__next__")),
-    )
-)
+ITERATORS = frozenset(map(type, _EXAMPLES)) | {
+    one for one in vars(itertools).values() if isinstance(one, type) and hasattr(one, "__next__")
+}
 
 
 class Refused(Exception):
@@ -183,6 +180,24 @@ class Encoder:
         self.out += b"O"
         self.names(kind, names)
         self.items([object.__getattribute__(value, name) for name in names])
+        others = beyond_fields(kind, value, names)
+        self.items(list(others))
+        self.out += PART.pack(len(others))
+        for one in others.values():
+            self.node_or_kind(one)
+
+    def node_or_kind(self, value: Any) -> None:
+        """A node; of a value that cannot be compared its class alone."""
+        size, parts, objects, count = len(self.out), len(self.parts), len(self.known), self.count
+        try:
+            self.node(value)
+        except Refused:
+            del self.out[size:], self.parts[parts:]
+            while len(self.known) > objects:
+                self.known.popitem()
+            self.count = count
+            self.out += b"U"
+            self.text(f"{type(value).__module__}.{type(value).__qualname__}")
 
     def sparse(self, value: Any) -> None:
         kept = value if value.format in SPARSE else value.tocsr()
@@ -318,6 +333,22 @@ class Encoder:
     def text(self, value: str) -> None:
         data = value.encode("utf-8", "surrogatepass")
         self.out += PART.pack(len(data)) + data
+
+
+def beyond_fields(kind: type, value: Any, fields: list[str]) -> dict[str, Any]:
+    """What an object of a dataclass holds beside its fields, such as an index that ``__post_init__`` makes."""
+    held = getattr(value, "__dict__", {})
+    found = {name: held[name] for name in held if type(name) is str and name not in fields}
+    for one in kind.__mro__:
+        slots = one.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            slot = one.__dict__.get(name)
+            if type(slot) is types.MemberDescriptorType and name not in fields:
+                try:
+                    found.setdefault(name, slot.__get__(value))
+                except AttributeError:  # nothing is there
+                    continue
+    return found
 
 
 def _integer(out: bytearray, value: int) -> None:
