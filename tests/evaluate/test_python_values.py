@@ -34,7 +34,7 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
-codec, decoder = loaded("codec"), loaded("decoder")
+_, codec, decoder = loaded("codec_memory"), loaded("codec"), loaded("decoder")
 
 
 def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
@@ -310,3 +310,13 @@ def test_what_a_dataclass_holds_beside_its_fields_is_compared(want: Kept, got: K
 def test_what_only_a_candidates_dataclass_holds_harms_nobody(got: Kept) -> None:
     assert difference(written(holding(), SHARED, SHARED), written(got, list(SHARED), SHARED), 2) == ""
     assert vars(read(written(holding(more=[1], other=len)))) == {"words": ["a", "b"], "count": 2, "more": [1]}
+
+
+def test_arrays_that_have_an_element_in_common_are_marked_and_columns_are_not() -> None:
+    columns, rows, own = list(GRID.T), list(GRID), [row.copy() for row in GRID]
+    assert difference(written(own, own), written(rows, rows), 2) == ""
+    assert difference(written([one.copy() for one in columns]), written(columns)) == ""
+    assert "memory of another array" in difference(written([own[0], own[0].copy()]), written([GRID[0], GRID[0, :30]]))
+    assert difference(written([GRID[0], GRID[0, :30]]), written([own[0], own[0].copy()])) == ""
+    later = [one[:] for one in columns]
+    assert "memory of another array" in difference(written(own, columns, columns), written(own, columns, later), 3)

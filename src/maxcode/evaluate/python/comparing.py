@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from maxcode.evaluate.function.comparing import beside, distance
-from maxcode.evaluate.python.nodes import Items, Node, Reader, Unreadable, expanded
+from maxcode.evaluate.python.nodes import MARKS, Items, Node, Reader, Unreadable, expanded
 
 TOLERANCES = {"d": 1e-9, "f": 1e-5, "e": 1e-2}  # of the formats of struct, where the problem gives none
 _CODES = {"f8": "d", "c16": "d", "f4": "f", "c8": "f", "f2": "e"}
@@ -30,6 +30,7 @@ _WORDS = {
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
     "U": "object of the class",
 }  # fmt: skip
+_MARKS = {"M": "an argument", "W": "another array of this or an earlier result"}
 _SHOWN = 60
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
@@ -66,11 +67,9 @@ class Comparison:
         are_alone = not (self.wanted.names_objects or self.given.names_objects)
         if want is got or (depth == 0 and are_alone and want == got):
             return
-        want, is_shared = (want[1], True) if want[0] == "M" else (want, False)
-        if got[0] == "M":
-            if not is_shared:
-                raise Differs(f"{where} is the memory of an argument, and for the original it is not")
-            got = got[1]
+        (marks, want), (more, got) = _marked(want), _marked(got)
+        if more - marks:
+            raise Differs(f"{where} is the memory of {_MARKS[min(more - marks)]}, and for the original it is not")
         if got[0] == "R" and want[0] != "R":
             raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
         if want[0] == "R":
@@ -216,6 +215,15 @@ def _first(want: Items, got: Items, where: str) -> str:
 def _scale(scale: float, own: float) -> float:
     """The scale of an element of this size among others."""
     return min(scale, max(LEAST_SCALE, OWN_SCALE * own))
+
+
+def _marked(node: Node) -> tuple[set[str], Node]:
+    """The marks in front of a node, and the node."""
+    marks = set()
+    while node[0] in MARKS:
+        marks.add(node[0])
+        node = node[1]
+    return marks, node
 
 
 def _named(reader: Reader, node: Node) -> Node:

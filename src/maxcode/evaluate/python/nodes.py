@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+MARKS = "MW"  # in front of a node that is the memory of an argument; of an earlier part of the results
 Node = tuple[Any, ...]
 Items = tuple[Any, ...]
 ALIGNED = 64
@@ -82,8 +83,8 @@ class Reader:
         self._letters.add(letter)
         if letter in _PLAIN:
             return (letter, *_PLAIN[letter](self))
-        if letter == "M":
-            return ("M", self._node())
+        if letter in MARKS:
+            return (letter, self._node())
         if letter == "R":
             self.names_objects = True
             return ("R", self.number())

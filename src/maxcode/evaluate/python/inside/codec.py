@@ -24,6 +24,8 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+from codec_memory import Memory, lies_in  # type: ignore[import-not-found,unused-ignore]
+
 PART, NUMBER, REAL, COMPLEX = struct.Struct("<Q"), struct.Struct("<q"), struct.Struct("<d"), struct.Struct("<dd")
 SMALL = 512  # bytes; shorter arrays lie in the skeleton
 MOST_PARTS = 250
@@ -68,6 +70,7 @@ class Encoder:
         self.copies = copies
         self.known: dict[int, int] = {}
         self.count = 0
+        self.memory = Memory()
         self.kept: list[Any] = []  # an id is good for as long as its object lives
         self.begin({}, [])
 
@@ -76,6 +79,11 @@ class Encoder:
         self.given, self.spans = given, spans
         self.out = bytearray()
         self.parts: list[Any] = []
+
+    def forget(self) -> None:
+        """What was there before is no longer known."""
+        self.known.clear()
+        self.memory = Memory()
 
     def node(self, value: Any) -> None:
         kind = type(value)
@@ -218,9 +226,11 @@ class Encoder:
 
     def ndarray(self, numpy: Any, value: Any) -> None:
         dtype, flags = value.dtype, value.flags
-        shares = value.size and self.spans and id(value) not in self.given and self.is_shared(numpy, value)
+        shares = value.size and self.spans and id(value) not in self.given and lies_in(numpy, value, self.spans)
         if shares:
             self.out += b"M"
+        if value.size and self.memory.add(numpy, value):
+            self.out += b"W"
         if dtype.hasobject:
             self.out += b"o"
             self.items(list(value.shape))
@@ -239,14 +249,6 @@ class Encoder:
         else:
             whole = value.T if order == FORTRAN else numpy.ascontiguousarray(value)
         self.part(whole.__array_interface__["data"][0], value.nbytes, whole)
-
-    def is_shared(self, numpy: Any, value: Any) -> bool:
-        low, high = (
-            numpy.lib.array_utils.byte_bounds(value)
-            if hasattr(numpy.lib, "array_utils")
-            else (numpy.byte_bounds(value))
-        )
-        return any(low < end and start < high for start, end in self.spans)
 
     # ---------------------------------------------------------------------------------------------------- sequences
 

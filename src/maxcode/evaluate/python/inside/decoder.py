@@ -332,6 +332,7 @@ _READERS: dict[int, Callable[[Decoder], Any]] = {
         "z": lambda one: one.hashed(lambda given: range(*given)),
         "R": lambda one: one.objects[one.number()],
         "M": Decoder.shared,
+        "W": Decoder.shared,
         "U": Decoder.unknown,
         "E": Decoder.raised,
         "!": Decoder.raised,
