@@ -320,3 +320,18 @@ def test_arrays_that_have_an_element_in_common_are_marked_and_columns_are_not() 
     assert difference(written([GRID[0], GRID[0, :30]]), written([own[0], own[0].copy()])) == ""
     later = [one[:] for one in columns]
     assert "memory of another array" in difference(written(own, columns, columns), written(own, columns, later), 3)
+
+
+def sets_in_sets(last: int) -> set[Any]:
+    """A set of forty in one another, each twice: written out they have 2^40 items."""
+    found: Any = frozenset([last])
+    for _ in range(40):
+        found = frozenset([(found, 0), (found, 1)])
+    return {found}
+
+
+def test_sets_in_sets_are_compared_in_no_time_and_in_any_order() -> None:
+    assert difference(written(sets_in_sets(1)), written(sets_in_sets(1))) == ""
+    assert "other items" in difference(written(sets_in_sets(1)), written(sets_in_sets(2)))
+    one, other = (frozenset(map(str, order)) for order in (range(99), reversed(range(99))))
+    assert difference(written({one}), written({other})) == ""

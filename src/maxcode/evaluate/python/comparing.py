@@ -15,9 +15,11 @@ import struct
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 from maxcode.evaluate.function.comparing import beside, distance
+from maxcode.evaluate.python.digests import Digests
 from maxcode.evaluate.python.nodes import MARKS, Items, Node, Reader, Unreadable, expanded
 
 TOLERANCES = {"d": 1e-9, "f": 1e-5, "e": 1e-2}  # of the formats of struct, where the problem gives none
@@ -41,7 +43,7 @@ class Differs(Exception):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """Compares the values of two readers, whose named objects it looks up there.
 
@@ -52,6 +54,11 @@ class Comparison:
     given: Reader
     tolerance: float | None = None
     compared: set[tuple[int, int]] = field(default_factory=set)
+
+    @cached_property
+    def digests(self) -> tuple[Digests, Digests]:
+        """Of the items of sets, which come in any order, of both readers."""
+        return Digests(self.wanted), Digests(self.given)
 
     def difference(self, want: Node, got: Node, where: str) -> str:
         """How ``got`` differs from ``want``, in words; empty if it does not.  ``where``: what they are."""
@@ -134,9 +141,7 @@ class Comparison:
             self._node(one, other, where, depth)
 
     def _unordered(self, want: Node, got: Node, where: str, depth: int) -> None:
-        sides = ((self.wanted, want), (self.given, got))
-        one, other = (sorted(repr(_whole(reader, item)) for item in expanded(node[1])) for reader, node in sides)
-        if one != other:
+        if want[1][1] != got[1][1] or self.digests[0].of(want) != self.digests[1].of(got):
             raise Differs(f"{where} is a {_WORDS[want[0]]} of other items")
 
     def _array(self, want: Node, got: Node, where: str, depth: int) -> None:
@@ -228,15 +233,6 @@ def _marked(node: Node) -> tuple[set[str], Node]:
 
 def _named(reader: Reader, node: Node) -> Node:
     return reader.named(node[1]) if node[0] == "R" else node
-
-
-def _whole(reader: Reader, part: Any) -> Any:
-    """A node, or a part of one, in which every object that is named again stands itself."""
-    if not reader.names_objects or part.__class__ not in (tuple, list):
-        return part
-    if part.__class__ is tuple and len(part) == 2 and part[0] == "R":
-        part = reader.named(part[1])
-    return part.__class__(_whole(reader, one) for one in part)
 
 
 def _in_order(node: Node) -> bytes:

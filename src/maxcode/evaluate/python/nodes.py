@@ -16,6 +16,7 @@ MARKS = "MW"  # in front of a node that is the memory of an argument; of an earl
 Node = tuple[Any, ...]
 Items = tuple[Any, ...]
 ALIGNED = 64
+MOST_NOTHING = 1 << 26  # items that are None, which take no bytes
 _PART = struct.Struct("<Q")
 _ROW: Node = ("?",)  # in place of a row, which stands in the layout of its list
 
@@ -39,10 +40,14 @@ class Reader:
         self._expanded: dict[int, list[Node]] = {}
         self._parts: Sequence[memoryview] = ()
         self._at = 0
+        self._room = 0  # bytes of all messages so far, of which an object takes one at least
 
     def open(self, parts: Sequence[memoryview]) -> Reader:
-        """Go on with another message."""
+        """Go on with another message.  Unreadable where it has no part."""
+        if not parts:
+            raise Unreadable("it holds nothing")
         self._parts, self._at = parts, 0
+        self._room += sum(map(len, parts))
         return self
 
     def node(self) -> Node:
@@ -112,6 +117,8 @@ class Reader:
         if not count:
             return ("x", 0, [])
         layout = self.take(1).decode()
+        if layout == "n" and count > MOST_NOTHING:
+            raise Unreadable(f"{count} times None")
         if layout == "x":
             return ("x", count, [self._node() for _ in range(count)])
         return (layout, count, *_LAYOUTS[layout](self, count))
@@ -120,7 +127,7 @@ class Reader:
         """Numbers for so many rows; their items go into the list that it gives."""
         rows: list[Items] = []
         if kind == "l":
-            if count > len(self._parts[0]) + sum(map(len, self._parts)):
+            if len(self._objects) + count > self._room:
                 raise Unreadable("more rows than bytes")
             self._rows.append((len(self._objects), rows))
             self._objects.extend([_ROW] * count)
