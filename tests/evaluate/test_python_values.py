@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import decimal
 import enum
@@ -75,6 +76,11 @@ class Kept:
 
     def __post_init__(self) -> None:
         self.count = len(self.words)
+
+
+@dataclasses.dataclass(unsafe_hash=True)
+class Nothing:
+    """It has a hash, and can be changed."""
 
 
 def holding(**more: Any) -> Kept:
@@ -335,3 +341,16 @@ def test_sets_in_sets_are_compared_in_no_time_and_in_any_order() -> None:
     assert "other items" in difference(written(sets_in_sets(1)), written(sets_in_sets(2)))
     one, other = (frozenset(map(str, order)) for order in (range(99), reversed(range(99))))
     assert difference(written({one}), written({other})) == ""
+
+
+@pytest.mark.parametrize("value", [fractions.Fraction(1, 3), np.float64(2), range(3), frozenset("ab"), Colour.RED])
+def test_what_nobody_can_change_may_be_one_object_or_several(value: Any) -> None:
+    other = read(written(value))
+    assert difference(written([value, other]), written([value, value])) == ""
+    assert difference(written([value, value]), written([value, other])) == ""
+
+
+@pytest.mark.parametrize("value", [[1], bytearray(b"a"), frozenset([Nothing()]), np.zeros(1, "i4, i4")[0]])
+def test_what_somebody_can_change_is_one_object_only_where_the_original_s_is(value: Any) -> None:
+    other = copy.deepcopy(value)
+    assert "same object" in difference(written([value, other]), written([value, value]))
