@@ -21,7 +21,7 @@ import pytest
 import scipy.sparse
 
 import maxcode
-from maxcode.evaluate.python.comparing import Comparison
+from maxcode.evaluate.python.comparing import Comparison, holds_nan
 from maxcode.evaluate.python.nodes import Reader, Unreadable, parts_of
 
 INSIDE = Path(maxcode.__file__).parent / "evaluate" / "python" / "inside"
@@ -354,3 +354,20 @@ def test_what_nobody_can_change_may_be_one_object_or_several(value: Any) -> None
 def test_what_somebody_can_change_is_one_object_only_where_the_original_s_is(value: Any) -> None:
     other = copy.deepcopy(value)
     assert "same object" in difference(written([value, other]), written([value, value]))
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        ([1.0, {"a": (math.nan,)}], True),
+        ([[1.0] * 9, [math.nan] * 9], True),
+        (np.array([1, math.nan], "f4"), True),
+        (np.float64(math.nan), True),
+        ([complex(0, math.nan)], True),
+        ([math.inf, -math.inf, 1.0], False),
+        (np.array([math.inf, 1e300]), False),
+        (["f", 1, b"nan"], False),
+    ],
+)
+def test_numbers_that_are_none_are_found(value: Any, held: bool) -> None:
+    assert holds_nan(Reader().open(parts_of(memoryview(written(value)))).node()) == held

@@ -302,6 +302,22 @@ def is_raised(node: Node) -> bool:
     return bool(node[0] == "!")
 
 
+def holds_nan(part: Any) -> bool:
+    """Whether a node, or a part of one, holds a real or complex number that is none."""
+    if part.__class__ in (float, complex):
+        return bool(part != part)
+    if part.__class__ is dict:
+        return any(map(holds_nan, part.values()))
+    if part.__class__ not in (tuple, list):
+        return False
+    dtype = {"A": 2, "G": 1}.get(part[0]) if len(part) > 2 and part.__class__ is tuple else None
+    if dtype is not None and (code := _CODES.get(part[dtype].lstrip("<=|"))):
+        return math.isnan(distance("double", _doubled(code, part[-1]), None))
+    if len(part) == 3 and part[0] == "f":
+        return math.isnan(distance("double", part[2], None))
+    return any(map(holds_nan, part))
+
+
 def told(node: Any) -> str:
     """A value in a few words, for messages."""
     return _told(node)

@@ -57,11 +57,10 @@ class Reader:
         except (IndexError, KeyError, struct.error, UnicodeDecodeError, ValueError, RecursionError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 
-    def letters_of_next(self) -> set[str]:
-        """Read the next node, and give the letters of all that it holds."""
+    def node_with_letters(self) -> tuple[Node, set[str]]:
+        """The next node, and the letters of all that it holds."""
         self._letters = set()
-        self.node()
-        return self._letters
+        return self.node(), self._letters
 
     def named(self, number: int) -> Node:
         """The object of this number.  Unreadable where there is none."""

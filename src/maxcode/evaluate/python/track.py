@@ -22,7 +22,7 @@ import anyio.to_thread
 from maxcode.core.types import Clock, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
-from maxcode.evaluate.python.comparing import Comparison, is_raised, told
+from maxcode.evaluate.python.comparing import Comparison, holds_nan, is_raised, told
 from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, one_piece, parts_of
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
@@ -169,7 +169,7 @@ class PythonTrack:
 
     def _difference(self, original: Sequence[Given], other: Sequence[Given]) -> str:
         """How the results of a round differ from the original's, or its arguments afterwards; empty if they do not."""
-        if self._checker is not None and (why := self._runs_out(original, other)):
+        if self._checker is not None and (why := self._slips_by(original, other)):
             return why
         comparison = Comparison(Reader(), Reader(), self._tolerance)
         for slot, (want, have) in enumerate(zip(original, other, strict=True)):
@@ -188,18 +188,19 @@ class PythonTrack:
                 return f"wrong result: {why}"
         return ""
 
-    def _runs_out(self, original: Sequence[Given], other: Sequence[Given]) -> str:
-        """Which result holds an iterator where the original's holds none: ``is_solution`` may look at it twice, and it
-        is empty then.  Empty if none does."""
+    def _slips_by(self, original: Sequence[Given], other: Sequence[Given]) -> str:
+        """Which result holds what ``is_solution`` may not see, and the original's holds none of it: an iterator, which
+        is empty when it is looked at twice, or NaN, which is not larger than any tolerance.  Empty if none does."""
         readers = Reader(), Reader()
         for slot, results in enumerate(zip(original, other, strict=True)):
             for reader, one in zip(readers, results, strict=True):
                 reader.open(one.results)
             for call in range(self._layout.batch):
-                wanted, given = (reader.letters_of_next() for reader in readers)
-                if "g" in given - wanted:
+                (want, letters), (have, given) = (reader.node_with_letters() for reader in readers)
+                what = "an iterator" if "g" in given - letters else ""
+                if what or (holds_nan(have) and not holds_nan(want)):
                     where = slot * self._layout.batch + call + 1
-                    return f"call {where} of a round: its result holds an iterator, and the original's holds none"
+                    return f"call {where} of a round: its result holds {what or 'NaN'}, and the original's holds none"
         return ""
 
     def _arguments_differ(self, want: Given, have: Given) -> str:
