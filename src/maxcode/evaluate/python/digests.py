@@ -8,7 +8,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any, final
 
-from maxcode.evaluate.python.nodes import Node, Reader, expanded
+from maxcode.evaluate.python.nodes import Items, Reader, expanded
 
 
 @final
@@ -28,7 +28,7 @@ class Digests:
         if len(part) == 2 and part[0] == "R" and part[1].__class__ is int:
             return self._of_object(part[1])
         if len(part) == 2 and part[0] in ("S", "Z") and part[1].__class__ is tuple:
-            return self._of_set(part)
+            return self._of_set(part[0], part[1])
         return self._joined(part.__class__.__name__, map(self.of, part))
 
     def _of_object(self, number: int) -> bytes:
@@ -37,8 +37,8 @@ class Digests:
             self._known[number] = self.of(self._reader.named(number))
         return self._known[number]
 
-    def _of_set(self, node: Node) -> bytes:
-        return self._joined(node[0], sorted(map(self.of, expanded(node[1]))))
+    def _of_set(self, letter: str, items: Items) -> bytes:
+        return self._joined(letter, sorted(map(self.of, expanded(items))))
 
     def _joined(self, kind: str, parts: Any) -> bytes:
         return blake2b(b"".join([kind.encode(), b" ", *parts])).digest()
