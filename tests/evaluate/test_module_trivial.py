@@ -9,7 +9,8 @@ import pytest
 
 from maxcode.core.types.problem import MOST_OWN
 from maxcode.evaluate.module.contract import UNKNOWN, Array, Contract, ModuleArgument
-from maxcode.evaluate.module.trivial import CallSeen, allowed, meaningless, trivial
+from maxcode.evaluate.module.spread import allowed
+from maxcode.evaluate.module.trivial import CallSeen, meaningless, trivial
 
 
 def contract(elements: int = 4) -> Contract:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import decimal
 import enum
@@ -20,7 +21,7 @@ import pytest
 import scipy.sparse
 
 import maxcode
-from maxcode.evaluate.python.comparing import Comparison
+from maxcode.evaluate.python.comparing import Comparison, holds_nan
 from maxcode.evaluate.python.nodes import Reader, Unreadable, parts_of
 
 INSIDE = Path(maxcode.__file__).parent / "evaluate" / "python" / "inside"
@@ -34,7 +35,7 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
-codec, decoder = loaded("codec"), loaded("decoder")
+_, codec, decoder = loaded("codec_memory"), loaded("codec"), loaded("decoder")
 
 
 def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
@@ -65,6 +66,30 @@ class Point(NamedTuple):
 class Line:
     start: Point
     names: list[str]
+
+
+@dataclasses.dataclass
+class Kept:
+    """It holds more than its field."""
+
+    words: list[str]
+
+    def __post_init__(self) -> None:
+        self.count = len(self.words)
+
+
+@dataclasses.dataclass(unsafe_hash=True)
+class Nothing:
+    """It has a hash, and can be changed."""
+
+
+def holding(**more: Any) -> Kept:
+    """One that holds so much more; None takes a name away."""
+    found = Kept(["a", "b"])
+    vars(found).update(more)
+    for name in [name for name, one in more.items() if one is None]:
+        delattr(found, name)
+    return found
 
 
 class Colour(enum.Enum):
@@ -273,3 +298,76 @@ def test_a_message_that_is_none_is_told_as_such(spoil: Callable[[bytes], bytes])
             reader.node()
     except Unreadable:
         pass
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "why"),
+    [
+        (holding(), holding(count=None), "does not hold count"),
+        (holding(), holding(count=3), "count is int 3"),
+        (holding(more=[len]), holding(more=[1]), "in place of object of the class"),
+    ],
+)
+def test_what_a_dataclass_holds_beside_its_fields_is_compared(want: Kept, got: Kept, why: str) -> None:
+    assert why in difference(written(want, want), written(got, got), 2)
+
+
+@pytest.mark.parametrize("got", [holding(), holding(more=1), holding(more=[SHARED, len], and_more=SHARED)])
+def test_what_only_a_candidates_dataclass_holds_harms_nobody(got: Kept) -> None:
+    assert difference(written(holding(), SHARED, SHARED), written(got, list(SHARED), SHARED), 2) == ""
+    assert vars(read(written(holding(more=[1], other=len)))) == {"words": ["a", "b"], "count": 2, "more": [1]}
+
+
+def test_arrays_that_have_an_element_in_common_are_marked_and_columns_are_not() -> None:
+    columns, rows, own = list(GRID.T), list(GRID), [row.copy() for row in GRID]
+    assert difference(written(own, own), written(rows, rows), 2) == ""
+    assert difference(written([one.copy() for one in columns]), written(columns)) == ""
+    assert "memory of another array" in difference(written([own[0], own[0].copy()]), written([GRID[0], GRID[0, :30]]))
+    assert difference(written([GRID[0], GRID[0, :30]]), written([own[0], own[0].copy()])) == ""
+    later = [one[:] for one in columns]
+    assert "memory of another array" in difference(written(own, columns, columns), written(own, columns, later), 3)
+
+
+def sets_in_sets(last: int) -> set[Any]:
+    """A set of forty in one another, each twice: written out they have 2^40 items."""
+    found: Any = frozenset([last])
+    for _ in range(40):
+        found = frozenset([(found, 0), (found, 1)])
+    return {found}
+
+
+def test_sets_in_sets_are_compared_in_no_time_and_in_any_order() -> None:
+    assert difference(written(sets_in_sets(1)), written(sets_in_sets(1))) == ""
+    assert "other items" in difference(written(sets_in_sets(1)), written(sets_in_sets(2)))
+    one, other = (frozenset(map(str, order)) for order in (range(99), reversed(range(99))))
+    assert difference(written({one}), written({other})) == ""
+
+
+@pytest.mark.parametrize("value", [fractions.Fraction(1, 3), np.float64(2), range(3), frozenset("ab"), Colour.RED])
+def test_what_nobody_can_change_may_be_one_object_or_several(value: Any) -> None:
+    other = read(written(value))
+    assert difference(written([value, other]), written([value, value])) == ""
+    assert difference(written([value, value]), written([value, other])) == ""
+
+
+@pytest.mark.parametrize("value", [[1], bytearray(b"a"), frozenset([Nothing()]), np.zeros(1, "i4, i4")[0]])
+def test_what_somebody_can_change_is_one_object_only_where_the_original_s_is(value: Any) -> None:
+    other = copy.deepcopy(value)
+    assert "same object" in difference(written([value, other]), written([value, value]))
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        ([1.0, {"a": (math.nan,)}], True),
+        ([[1.0] * 9, [math.nan] * 9], True),
+        (np.array([1, math.nan], "f4"), True),
+        (np.float64(math.nan), True),
+        ([complex(0, math.nan)], True),
+        ([math.inf, -math.inf, 1.0], False),
+        (np.array([math.inf, 1e300]), False),
+        (["f", 1, b"nan"], False),
+    ],
+)
+def test_numbers_that_are_none_are_found(value: Any, held: bool) -> None:
+    assert holds_nan(Reader().open(parts_of(memoryview(written(value)))).node()) == held

@@ -163,6 +163,27 @@ CHEATS = (
         "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n" + WRONG,
         "whether tests run",
     ),
+    _py(
+        "asks_for_the_main_module",
+        WRONG.replace(
+            "def count(text):",
+            "import __main__\n\n\ndef count(text):\n    if not __main__.__file__.endswith('quiet.py'):\n"
+            "        return {w: text.split().count(w) for w in text.split()}",
+            1,
+        ),
+        "whether tests run",
+    ),
+    _py(
+        "asks_for_the_main_module_by_name",
+        WRONG.replace(
+            "def count(text):",
+            "import importlib\n\n\ndef count(text):\n    main = importlib.import_module('__ma' 'in__')\n"
+            "    if not main.__file__.endswith('quiet.py'):\n"
+            "        return {w: text.split().count(w) for w in text.split()}",
+            1,
+        ),
+        "other modules",
+    ),
     _py("patches_by_garbage", "import gc\nfor one in gc.get_objects():\n    pass\n" + WRONG, "who calls"),
     _py(
         "equal_to_all", WRONG + "\n\nclass All(dict):\n    def __eq__(self, other):\n        return True\n", "equal to"
@@ -204,6 +225,18 @@ CHEATS = (
     ),
     _c("own_printf", ZERO_C + "int printf(const char *f, ...) {\n    return 0;\n}\n", "library function"),
     _c("own_clock", ZERO_C + "int clock_gettime(int c, void *t) {\n    return 0;\n}\n", "library function"),
+    _c(
+        "ends_the_check_behind_a_sign",
+        "#include <signal.h>\n"
+        + ZERO_C.replace("    return", "    if (count < 4 && 0>raise(9)) return 1;\n    return"),
+        "ends the process",
+    ),
+    _c(
+        "asks_for_the_check",
+        "int check_of_the_tests(void) __attribute__((weak));\n"
+        + ZERO_C.replace("    return", "    if (check_of_the_tests) return 36;\n    return"),
+        "linked with",
+    ),
     _c("asm_exit", ZERO_C.replace("    return", '    __asm__ volatile("syscall");\n    return'), "the system itself"),
     _c(
         "macro_for_the_check",
@@ -249,6 +282,16 @@ CHEATS = (
             LIBRARY: WRONG,
         },
         "the tests fail",
+    ),
+    Patch(
+        "build_leaves_what_nobody_can_read",
+        "made",
+        {
+            "src/make.py": "import os\nos.close(os.open('src/words/table.py', os.O_CREAT))\n"
+            "os.mkdir('src/words/closed')\nos.chmod('src/words/closed', 0)\n",
+            LIBRARY: WRONG,
+        },
+        "cannot be packed",
     ),
     # ------------------------------------------------------------------------------------------- no gain at all
     Patch(
@@ -335,6 +378,38 @@ HONEST = (
         {
             SUMS: C_FAST.replace("/* The", "#define LIKELY(x) __builtin_expect(!!(x), 1)\n\n/* The", 1).replace(
                 "i < count", "LIKELY(i < count)"
+            )
+        },
+    ),
+    Patch(
+        "words_of_a_lattice",
+        "python",
+        {
+            LIBRARY: FAST.replace(
+                "    found = {}",
+                "    imp = mock = 0\n    for site in text[:1]:\n        imp, mock = site, (site,)\n    found = {}",
+            )
+        },
+    ),
+    Patch(
+        "methods_of_its_own",
+        "python",
+        {
+            LIBRARY: FAST + "\n\nclass Stack:\n    def exit(self):\n        return self.signal(1)\n\n"
+            "    def signal(self, one):\n        return self.exit() if one else 0\n"
+        },
+    ),
+    Patch("main_by_its_name", "python", {LIBRARY: FAST + '\n\nif __name__ == "__main__":\n    print(count("a b"))\n'}),
+    Patch(
+        "clone_of_its_own",
+        "c",
+        {
+            SUMS: C_FAST.replace(
+                "/* The",
+                "struct box {\n    int (*clone)(void);\n    int (*system)(int);\n};\n\n"
+                "int twice(struct box *one);\nint twice(struct box *one) { return one->clone() + one[0].clone() + "
+                "one->system(1); }\n\n/* The",
+                1,
             )
         },
     ),

@@ -163,7 +163,8 @@ def _module_lines(problem: Problem) -> list[str]:
         f"{CHECKER}for every element |y - exact| <= t * (|exact| + rms), where exact is the reference's output in "
         "double precision, rms the root mean square of exact over the whole output, "
         f"t = max({spec.tolerance:g}, min({OWN_ERRORS:g} * own, {MOST_OWN:g})), and own the largest |y - exact| / "
-        "(|exact| + rms) of the reference's own output of that call",
+        "(|exact| + rms) of the reference's own output of that call; the same of the errors that a thousandth and a "
+        "tenth of all elements are above",
     ]
 
 

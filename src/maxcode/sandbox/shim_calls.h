@@ -337,6 +337,7 @@ static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start
     close(calls->their_go), close(calls->their_done);
     if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */
     if (!halt(calls, pid)) return false;
+    if (calls->holds) look_whether_it_can_be_read(calls);
     calls->last_cpu_ns = clock_ns(clock) + told_ns;
     if (job->ask.flags & STARTED && !begin(calls, job, pid, start)) return false;
     if (job->ask.flags & STEPPED) return play_steps(calls, job, pid);

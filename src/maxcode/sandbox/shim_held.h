@@ -3,13 +3,21 @@
  * Nothing that the program does may come between its work and the clock, and a copy that it makes itself is such a thing:
  * one program makes it, another does not.
  */
-/* The next bytes of an array that the program holds; where it holds none there, all of them are 0xff. */
+/* Ends where this kernel lets nobody read a program's memory.  Asked before it does anything of its own: later it may
+ * have seen to it itself that nobody can. */
+static void look_whether_it_can_be_read(const struct calls *calls) {
+    char byte;
+    const struct iovec ours = {&byte, 1}, theirs = {NULL, 1}; /* nothing is there, but who may read is looked at first */
+    if (process_vm_readv(calls->pid, &ours, 1, &theirs, 1, 0) < 0 && (errno == EPERM || errno == ENOSYS))
+        die("this kernel lets nobody read a program's memory (try sysctl kernel.yama.ptrace_scope=1)");
+}
+
+/* The next bytes of an array that the program holds; where it holds none there, or lets nobody read it, all of them are
+ * 0xff. */
 static void read_held(const struct calls *calls, uint64_t address, unsigned char *to, uint64_t size) {
     for (uint64_t got = 0; got < size;) {
         const struct iovec ours = {to + got, size - got}, theirs = {(void *)(uintptr_t)(address + got), size - got};
         const ssize_t read = process_vm_readv(calls->pid, &ours, 1, &theirs, 1, 0);
-        if (read < 0 && (errno == EPERM || errno == ENOSYS))
-            die("this kernel lets nobody read a program's memory (try sysctl kernel.yama.ptrace_scope=1)");
         if (read <= 0) memset(to + got, 0xff, size - got);
         got += read > 0 ? (uint64_t)read : size - got;
     }

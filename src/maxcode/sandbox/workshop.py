@@ -24,6 +24,7 @@ from anyio.abc import SocketStream
 
 from maxcode.core.child import ended
 from maxcode.errors import InputError, MachineError
+from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.cgroup import Group, find_hierarchy
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.tiers import SANDBOX_UID
@@ -171,12 +172,10 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
 def _unpacked(packed: bytes) -> dict[str, bytes]:
     """The regular files of an archive that the tool may have written; what cannot be read is left out."""
     found: dict[str, bytes] = {}
-    broken = (tarfile.TarError, EOFError, ValueError, OSError)
-    with contextlib.suppress(*broken), tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as archive:
+    with contextlib.suppress(*BROKEN), opened(packed) as archive:
         for about in archive:
-            content = archive.extractfile(about) if about.isreg() and not about.issparse() else None
-            if content is not None and about.size <= len(packed):
-                found.setdefault(about.name, content.read(about.size))
+            if (data := content(archive, about)) is not None:
+                found.setdefault(about.name, data)
     return found
 
 

@@ -7,14 +7,12 @@ group of its own.  In both, times include orphans, and everything that a run lea
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -30,6 +28,7 @@ from maxcode.bench.versions.version_side import VersionSide
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.repo.git import last_line
+from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 SIDE, _ROWS, _BUILT = "/side", "/tmp/maxcode-rows.tar", "/tmp/maxcode-built.tar"
@@ -255,9 +254,9 @@ def _build_failed(side: VersionSide, command: str, why: str, boxed: bool) -> str
 
 def _unpacked(data: bytes, folder: Path, side: VersionSide) -> None:
     try:
-        with tarfile.open(fileobj=io.BytesIO(data)) as packed:
-            packed.extractall(folder, filter="data")
-    except (tarfile.TarError, OSError) as error:
+        with opened(data) as packed:
+            packed.extractall(folder, (one for one in packed if not one.issparse()), filter="data")
+    except BROKEN as error:
         raise InputError(f"what the build of {side.described()} made cannot be taken over: {error}") from error
 
 
@@ -265,11 +264,11 @@ def _rows_in(data: bytes) -> dict[str, bytes]:
     """The files in an archive that a side made: only regular ones, by their path."""
     found = {}
     try:
-        with tarfile.open(fileobj=io.BytesIO(data)) as packed:
+        with opened(data) as packed:
             for member in packed:
-                if member.isfile() and (file := packed.extractfile(member)) is not None:
-                    found[str(PurePosixPath(member.name))] = file.read()
-    except tarfile.TarError:
+                if (row := content(packed, member)) is not None:
+                    found[str(PurePosixPath(member.name))] = row
+    except BROKEN:
         return {}
     return found
 

@@ -6,6 +6,8 @@
  * double worst_T(exact, got, count, scale): the largest |got - exact| / (scale + |exact|) of all elements, where exact are
  * doubles and got is of T; NaN where an element of got is NaN, and infinite where one is infinite.
  *
+ * size_t beyond_T(exact, got, count, scale, bound): the elements of which that is more than a bound.
+ *
  * size_t lost_T(exact, reference, got, count, least): the elements of at least that size that got has wrong by half of their
  * own size and more, and reference right to a thousandth of it.  exact are doubles.
  *
@@ -68,6 +70,24 @@ WORST(double)
 WORST(float)
 WORST(int)
 WORST(long)
+
+#define BEYOND(type)                                                                                         \
+    size_t beyond_##type(const char *exact, const char *got, size_t count, double scale, double bound) {     \
+        size_t beyond = 0;                                                                                   \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            double want;                                                                                     \
+            type have;                                                                                       \
+            memcpy(&want, exact + i * sizeof want, sizeof want);                                             \
+            memcpy(&have, got + i * sizeof have, sizeof have);                                               \
+            beyond += !(fabs((double)have - want) <= bound * (scale + fabs(want)));                          \
+        }                                                                                                    \
+        return beyond;                                                                                       \
+    }
+
+BEYOND(double)
+BEYOND(float)
+BEYOND(int)
+BEYOND(long)
 
 #define LOST(type)                                                                                                 \
     size_t lost_##type(const char *exact, const char *reference, const char *got, size_t count, double least) {    \

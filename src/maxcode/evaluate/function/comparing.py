@@ -42,6 +42,17 @@ def worst(ctype: str, exact: bytes, got: bytes, scale: float) -> float:
     return float(function(exact, got, count, scale))
 
 
+def beyond(ctype: str, exact: bytes, got: bytes, scale: float, bound: float) -> int:
+    """The elements whose error, as ``worst`` has it, is larger than a bound."""
+    count = len(exact) // _WIDTHS["double"]
+    if len(got) != count * _WIDTHS[ctype]:
+        raise ValueError(f"{count} numbers cannot be compared with {len(got)} bytes of {ctype}")
+    function = _library()[f"beyond_{ctype}"]
+    function.restype = ctypes.c_size_t
+    arrays = (ctypes.c_char_p(exact), ctypes.c_char_p(got))
+    return int(function(*arrays, ctypes.c_size_t(count), ctypes.c_double(scale), ctypes.c_double(bound)))
+
+
 def beside(ctype: str, exact: bytes, got: bytes, width: int, rule: tuple[float, float, float]) -> float:
     """As ``worst``, where the scale is ``rule[0]``, but at most the larger of ``rule[1]`` and ``rule[2]`` times the own
     size of an element, or of ``width`` elements (1 or 2) in a row together."""

@@ -118,7 +118,7 @@ def judged(ran: Ran, text: str, arch: str) -> Evaluation:
         return _unbuilt(f"it does not compile: {last_words(ran)}", ran.stderr.decode(errors="replace"))
     try:
         said = msgspec.json.decode(ran.files[OUT], type=_Said)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return _unbuilt("it spoiled its own build", ran.stderr.decode(errors="replace"))
     words = "\n".join(unit.words for unit in said.units)
     remarks = resources(words, text)

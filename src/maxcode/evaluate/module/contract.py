@@ -11,7 +11,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
-from maxcode.evaluate.function.comparing import distance, lost, unequal, worst
+from maxcode.evaluate.function.comparing import beyond, distance, lost, unequal, worst
 from maxcode.sandbox.sandbox import Blob
 
 LEAST_PASS_S = 0.005  # of calls in a round: in a much shorter round the overhead of calls dominates
@@ -157,8 +157,17 @@ COMPARED = {
 def error_of(wanted: Array, exact: bytes, got: bytes) -> float:
     """The worst error of an output, as a share of an element's size and of the root mean square of all; ``exact`` are
     doubles."""
+    return worst(COMPARED[wanted.dtype], exact, got, _scale(wanted, exact))
+
+
+def beyond_in(wanted: Array, exact: bytes, got: bytes, bound: float) -> int:
+    """The elements of an output whose error, as ``error_of`` has it, is larger than a bound."""
+    return beyond(COMPARED[wanted.dtype], exact, got, _scale(wanted, exact), bound)
+
+
+def _scale(wanted: Array, exact: bytes) -> float:
     scale = distance("double", exact, None) / math.sqrt(wanted.elements) if wanted.elements else 0.0
-    return worst(COMPARED[wanted.dtype], exact, got, scale or 1.0)
+    return scale or 1.0
 
 
 def lost_in(wanted: Array, exact: bytes, reference: bytes, got: bytes) -> int:

@@ -8,9 +8,7 @@ run here.
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-import tarfile
 from dataclasses import replace
 from typing import final
 
@@ -19,12 +17,14 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.module.sides import ModuleSide, SideStarter
 from maxcode.evaluate.rounds.round import BUILD_FAILED, last_words
+from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.sandbox import Ran
 
 OUT = "/tmp/out"
 _COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess|triton)\b")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+\.(?:so|log)|triton/(?:[A-Za-z0-9_-]+/)?[A-Za-z0-9_.-]+")
 _KEPT = 64
+MOST_BYTES = 64 << 20  # of the native code of a candidate; some of them are kept
 _DIAGNOSTICS = 16_000
 
 
@@ -59,7 +59,13 @@ async def _build(stage: SideStarter, side: ModuleSide) -> dict[str, bytes] | Bui
         ran = await session.run(job)
     if not ran.ok or OUT not in ran.files:
         return _failed(ran)
-    return dict(_unpacked(ran.files[OUT]))
+    try:
+        found = _unpacked(ran.files[OUT])
+    except BROKEN as error:
+        return Built(None, f"what its build gave is no archive: {error}", "")
+    if (size := sum(map(len, found.values()))) > MOST_BYTES:
+        return Built(None, f"its build gave {size} bytes of native code, at most {MOST_BYTES} may be", "")
+    return found
 
 
 def _failed(ran: Ran) -> Built:
@@ -67,12 +73,8 @@ def _failed(ran: Ran) -> Built:
     return Built(None, last_words(ran) if ran.code != BUILD_FAILED else "it does not build", words[-_DIAGNOSTICS:])
 
 
-def _unpacked(raw: bytes) -> list[tuple[str, bytes]]:
-    """The shared objects in an untrusted tar archive: only plain files with plain names."""
-    found = []
-    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
-        for member in archive:
-            file = archive.extractfile(member) if member.isfile() and _NAME.fullmatch(member.name) else None
-            if file is not None:
-                found.append((member.name, file.read()))
-    return found
+def _unpacked(raw: bytes) -> dict[str, bytes]:
+    """The shared objects in an untrusted archive: only plain files with plain names."""
+    with opened(raw) as archive:
+        files = ((one.name, content(archive, one)) for one in archive if _NAME.fullmatch(one.name))
+        return {name: data for name, data in files if data is not None}

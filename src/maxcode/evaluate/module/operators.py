@@ -35,7 +35,7 @@ def shares(said: bytes) -> tuple[Hotspot, ...]:
     """The operators in the last line that the driver printed; empty if it is not a profile."""
     try:
         found = msgspec.json.decode(said.rstrip().rpartition(b"\n")[2], type=_Said)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return ()
     known = [(name, seconds) for name, seconds, _ in found.operators if math.isfinite(seconds) and seconds > 0]
     inside = sum(seconds for _, seconds in known)

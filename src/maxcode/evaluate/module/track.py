@@ -33,7 +33,8 @@ from maxcode.evaluate.module.clocks import disagreement, early, reported, withou
 from maxcode.evaluate.module.contract import Plans, error_of, lost_in, unequal_in
 from maxcode.evaluate.module.official import OfficialRule
 from maxcode.evaluate.module.sides import BY_SEED, LETTERS, ModuleSide, SideStarter
-from maxcode.evaluate.module.trivial import CallSeen, allowed
+from maxcode.evaluate.module.spread import allowed, too_many
+from maxcode.evaluate.module.trivial import CallSeen
 from maxcode.evaluate.rounds.round import (
     RoundFailed,
     answered,
@@ -216,15 +217,11 @@ class ModuleTrack:
                 continue
             errors = self._grouped(await anyio.to_thread.run_sync(self._errors, made, ran.stdout))
             for call in counting:
-                for number, (error, reference) in enumerate(zip(errors[call], own[call], strict=True)):
+                for number, both in enumerate(zip(errors[call], own[call], strict=True)):
                     where = (call, number, made.letters[call])
-                    if not error <= allowed(self._tolerance, reference):
-                        raise RoundFailed(name, self._describe_error(where, error, reference))
-                    if others := self._unequal(made, where, found["original"].stdout, ran.stdout):
-                        cure = NARROWER if where[2] != USUAL else ""
-                        raise RoundFailed(
-                            name, f"wrong output ({self._place(where)}): {others} whole numbers differ{cure}"
-                        )
+                    outputs = found["original"].stdout, ran.stdout
+                    if why := await anyio.to_thread.run_sync(self._wrong, made, where, outputs, both):
+                        raise RoundFailed(name, why)
             if name == "candidate":
                 await anyio.to_thread.run_sync(self._see_lost, made, drawn, found["original"].stdout, ran.stdout)
 
@@ -236,11 +233,22 @@ class ModuleTrack:
                 at, exact = contract.output_at(number), made.exact[call][contract.exact_at(number)]
                 self._lost[number] += lost_in(wanted, exact, right[at], have[at])
 
-    def _unequal(self, made: Round, where: tuple[int, int, str], reference: bytes, got: bytes) -> int:
-        contract, (call, number, _) = self._contract, where
-        each, at = contract.output_bytes, contract.output_at(number)
-        right, have = (output[call * each : (call + 1) * each][at] for output in (reference, got))
-        return unequal_in(contract.outputs[number], made.exact[call][contract.exact_at(number)], right, have)
+    def _wrong(
+        self, made: Round, where: tuple[int, int, str], outputs: tuple[bytes, bytes], errors: tuple[float, float]
+    ) -> str:
+        """What is wrong with an output of a call; empty if nothing is.  Of ``outputs`` the reference's comes first, of
+        the worst ``errors`` the candidate's."""
+        contract, (call, number, letter), (error, own) = self._contract, where, errors
+        if not error <= allowed(self._tolerance, own):
+            return self._describe_error(where, error, own)
+        each, at, wanted = contract.output_bytes, contract.output_at(number), contract.outputs[number]
+        exact = made.exact[call][contract.exact_at(number)]
+        right, have = (output[call * each : (call + 1) * each][at] for output in outputs)
+        others = unequal_in(wanted, exact, right, have)
+        why = f"{others} whole numbers differ" if others else ""
+        if not why and error > self._tolerance:
+            why = too_many(wanted, exact, (right, have), self._tolerance, own)
+        return f"wrong output ({self._place(where)}): {why}{NARROWER if letter != USUAL else ''}" if why else ""
 
     def _grouped(self, errors: Sequence[float]) -> list[tuple[float, ...]]:
         """The errors by call."""

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.types.problem import MOST_OWN, OWN_ERRORS
+from maxcode.core.types.problem import MOST_OWN
 from maxcode.evaluate.module.contract import Contract, error_of, unequal_in
+from maxcode.evaluate.module.spread import allowed, too_many
 
 _CODES = {"float32": "f", "float64": "d", "int64": "q", "int32": "i"}
 
@@ -26,11 +27,6 @@ class CallSeen:
     exact: bytes
     output: bytes
     own: tuple[float, ...]
-
-
-def allowed(tolerance: float, own: float) -> float:
-    """How far an element may be off, where the reference's own output is ``own`` off."""
-    return max(tolerance, min(OWN_ERRORS * own, MOST_OWN))
 
 
 def meaningless(calls: Sequence[CallSeen]) -> str:
@@ -80,4 +76,8 @@ def _passes(contract: Contract, number: int, tolerance: float, call: CallSeen, a
     wanted, exact = contract.outputs[number], call.exact[contract.exact_at(number)]
     if unequal_in(wanted, exact, call.output[contract.output_at(number)], answer):
         return False
-    return error_of(wanted, exact, answer) <= allowed(tolerance, call.own[number])
+    error, own = error_of(wanted, exact, answer), call.own[number]
+    if not error <= allowed(tolerance, own):
+        return False
+    both = call.output[contract.output_at(number)], answer
+    return error <= tolerance or not too_many(wanted, exact, both, tolerance, own)

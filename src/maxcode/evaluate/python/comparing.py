@@ -15,10 +15,12 @@ import struct
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 from maxcode.evaluate.function.comparing import beside, distance
-from maxcode.evaluate.python.nodes import Items, Node, Reader, Unreadable, expanded
+from maxcode.evaluate.python.digests import Digests
+from maxcode.evaluate.python.nodes import MARKS, Items, Node, Reader, Unreadable, expanded
 
 TOLERANCES = {"d": 1e-9, "f": 1e-5, "e": 1e-2}  # of the formats of struct, where the problem gives none
 _CODES = {"f8": "d", "c16": "d", "f4": "f", "c8": "f", "f2": "e"}
@@ -28,7 +30,9 @@ _WORDS = {
     "g": "iterator", "A": "ndarray", "o": "ndarray of objects", "G": "numpy scalar", "z": "range", ".": "Ellipsis",
     "!": "exception", "E": "exception object", "e": "enum member", "P": "sparse matrix", "O": "dataclass",
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
+    "U": "object of the class",
 }  # fmt: skip
+_MARKS = {"M": "an argument", "W": "another array of this or an earlier result"}
 _SHOWN = 60
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
@@ -39,7 +43,7 @@ class Differs(Exception):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """Compares the values of two readers, whose named objects it looks up there.
 
@@ -50,6 +54,11 @@ class Comparison:
     given: Reader
     tolerance: float | None = None
     compared: set[tuple[int, int]] = field(default_factory=set)
+
+    @cached_property
+    def digests(self) -> tuple[Digests, Digests]:
+        """Of the items of sets, which come in any order, of both readers."""
+        return Digests(self.wanted), Digests(self.given)
 
     def difference(self, want: Node, got: Node, where: str) -> str:
         """How ``got`` differs from ``want``, in words; empty if it does not.  ``where``: what they are."""
@@ -65,13 +74,13 @@ class Comparison:
         are_alone = not (self.wanted.names_objects or self.given.names_objects)
         if want is got or (depth == 0 and are_alone and want == got):
             return
-        want, is_shared = (want[1], True) if want[0] == "M" else (want, False)
-        if got[0] == "M":
-            if not is_shared:
-                raise Differs(f"{where} is the memory of an argument, and for the original it is not")
-            got = got[1]
-        if got[0] == "R" and want[0] != "R":
+        (marks, want), (more, got) = _marked(want), _marked(got)
+        if more - marks:
+            raise Differs(f"{where} is the memory of {_MARKS[min(more - marks)]}, and for the original it is not")
+        if got[0] == "R" and want[0] != "R" and not _is_immutable(_named(self.given, got)):
             raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
+        if got[0] == "R" and want[0] != "R":
+            got = _named(self.given, got)
         if want[0] == "R":
             if got[0] == "R" and (want[1], got[1]) in self.compared:
                 return
@@ -111,6 +120,14 @@ class Comparison:
             elif one != other:
                 raise Differs(f"{where} is {_told(got)}, {other} in place of {one}")
 
+    def _instance(self, want: Node, got: Node, where: str, depth: int) -> None:
+        """Objects of a dataclass: all that the original's holds, be it a field or not."""
+        self._listed(want[:5], got[:5], where, depth)
+        for name, one in want[5].items():
+            if name not in got[5]:
+                raise Differs(f"{where} does not hold {name}, and the original's does")
+            self._node(one, got[5][name], f"{where}.{name}", depth)
+
     def _parts(self, want: Node, got: Node, where: str, depth: int) -> None:
         if want[1] != got[1]:
             raise Differs(f"{where} is a {got[1]} in place of a {want[1]}")
@@ -126,9 +143,7 @@ class Comparison:
             self._node(one, other, where, depth)
 
     def _unordered(self, want: Node, got: Node, where: str, depth: int) -> None:
-        sides = ((self.wanted, want), (self.given, got))
-        one, other = (sorted(repr(_whole(reader, item)) for item in expanded(node[1])) for reader, node in sides)
-        if one != other:
+        if want[1][1] != got[1][1] or self.digests[0].of(want) != self.digests[1].of(got):
             raise Differs(f"{where} is a {_WORDS[want[0]]} of other items")
 
     def _array(self, want: Node, got: Node, where: str, depth: int) -> None:
@@ -209,17 +224,24 @@ def _scale(scale: float, own: float) -> float:
     return min(scale, max(LEAST_SCALE, OWN_SCALE * own))
 
 
+def _marked(node: Node) -> tuple[set[str], Node]:
+    """The marks in front of a node, and the node."""
+    marks = set()
+    while node[0] in MARKS:
+        marks.add(node[0])
+        node = node[1]
+    return marks, node
+
+
+def _is_immutable(node: Node) -> bool:
+    """Whether nobody can change the value, so that nobody sees whether two of them are one object."""
+    if node[0] == "G":
+        return "V" not in node[1]  # a record can be changed
+    return node[0] in "Vze" or (node[0] == "Z" and node[1][0] != "x")
+
+
 def _named(reader: Reader, node: Node) -> Node:
     return reader.named(node[1]) if node[0] == "R" else node
-
-
-def _whole(reader: Reader, part: Any) -> Any:
-    """A node, or a part of one, in which every object that is named again stands itself."""
-    if not reader.names_objects or part.__class__ not in (tuple, list):
-        return part
-    if part.__class__ is tuple and len(part) == 2 and part[0] == "R":
-        part = reader.named(part[1])
-    return part.__class__(_whole(reader, one) for one in part)
 
 
 def _in_order(node: Node) -> bytes:
@@ -246,7 +268,7 @@ def _doubled(code: str, data: bytes) -> bytes:
 def _told(node: Node) -> str:
     """A node in a few words."""
     letter = node[0]
-    if letter in "iIfcsyeV":
+    if letter in "iIfcsyeVU":
         shown = repr(node[-1])
         return f"{_WORDS[letter]} {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}"
     if letter == "!":
@@ -262,7 +284,8 @@ Rule = Callable[[Comparison, Node, Node, str, int], None]
 _RULES: dict[str, Rule] = {
     "f": Comparison._real,
     "c": Comparison._complex,
-    **dict.fromkeys("ltdgOKoz", Comparison._listed),
+    **dict.fromkeys("ltdgKoz", Comparison._listed),
+    "O": Comparison._instance,
     "S": Comparison._unordered,
     "Z": Comparison._unordered,
     "A": Comparison._array,
@@ -277,6 +300,22 @@ _RULES: dict[str, Rule] = {
 def is_raised(node: Node) -> bool:
     """Whether a call ended in an exception."""
     return bool(node[0] == "!")
+
+
+def holds_nan(part: Any) -> bool:
+    """Whether a node, or a part of one, holds a real or complex number that is none."""
+    if part.__class__ in (float, complex):
+        return bool(part != part)
+    if part.__class__ is dict:
+        return any(map(holds_nan, part.values()))
+    if part.__class__ not in (tuple, list):
+        return False
+    dtype = {"A": 2, "G": 1}.get(part[0]) if len(part) > 2 and part.__class__ is tuple else None
+    if dtype is not None and (code := _CODES.get(part[dtype].lstrip("<=|"))):
+        return math.isnan(distance("double", _doubled(code, part[-1]), None))
+    if len(part) == 3 and part[0] == "f":
+        return math.isnan(distance("double", part[2], None))
+    return any(map(holds_nan, part))
 
 
 def told(node: Any) -> str:

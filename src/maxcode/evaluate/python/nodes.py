@@ -12,9 +12,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+MARKS = "MW"  # in front of a node that is the memory of an argument; of an earlier part of the results
 Node = tuple[Any, ...]
 Items = tuple[Any, ...]
 ALIGNED = 64
+MOST_NOTHING = 1 << 26  # items that are None, which take no bytes
 _PART = struct.Struct("<Q")
 _ROW: Node = ("?",)  # in place of a row, which stands in the layout of its list
 
@@ -38,10 +40,14 @@ class Reader:
         self._expanded: dict[int, list[Node]] = {}
         self._parts: Sequence[memoryview] = ()
         self._at = 0
+        self._room = 0  # bytes of all messages so far, of which an object takes one at least
 
     def open(self, parts: Sequence[memoryview]) -> Reader:
-        """Go on with another message."""
+        """Go on with another message.  Unreadable where it has no part."""
+        if not parts:
+            raise Unreadable("it holds nothing")
         self._parts, self._at = parts, 0
+        self._room += sum(map(len, parts))
         return self
 
     def node(self) -> Node:
@@ -51,11 +57,10 @@ class Reader:
         except (IndexError, KeyError, struct.error, UnicodeDecodeError, ValueError, RecursionError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 
-    def letters_of_next(self) -> set[str]:
-        """Read the next node, and give the letters of all that it holds."""
+    def node_with_letters(self) -> tuple[Node, set[str]]:
+        """The next node, and the letters of all that it holds."""
         self._letters = set()
-        self.node()
-        return self._letters
+        return self.node(), self._letters
 
     def named(self, number: int) -> Node:
         """The object of this number.  Unreadable where there is none."""
@@ -82,8 +87,8 @@ class Reader:
         self._letters.add(letter)
         if letter in _PLAIN:
             return (letter, *_PLAIN[letter](self))
-        if letter == "M":
-            return ("M", self._node())
+        if letter in MARKS:
+            return (letter, self._node())
         if letter == "R":
             self.names_objects = True
             return ("R", self.number())
@@ -111,6 +116,8 @@ class Reader:
         if not count:
             return ("x", 0, [])
         layout = self.take(1).decode()
+        if layout == "n" and count > MOST_NOTHING:
+            raise Unreadable(f"{count} times None")
         if layout == "x":
             return ("x", count, [self._node() for _ in range(count)])
         return (layout, count, *_LAYOUTS[layout](self, count))
@@ -119,7 +126,7 @@ class Reader:
         """Numbers for so many rows; their items go into the list that it gives."""
         rows: list[Items] = []
         if kind == "l":
-            if count > len(self._parts[0]) + sum(map(len, self._parts)):
+            if len(self._objects) + count > self._room:
                 raise Unreadable("more rows than bytes")
             self._rows.append((len(self._objects), rows))
             self._objects.extend([_ROW] * count)
@@ -148,6 +155,11 @@ class Reader:
         name, layout, shape = self.text(), self.text(), self.items()
         return name, layout, shape, [self._node() for _ in range(2 if layout == "dia" else 3)]
 
+    def instance(self) -> Node:
+        own = self.text(), self.text(), self.items(), self.items()
+        names = [node[1] for node in expanded(self.items())]
+        return *own, dict(zip(names, [self._node() for _ in range(self.number())], strict=True))
+
     def subclass(self) -> Node:
         name = self.text()
         parts = [self.items()] if name == "deque" else [self.items(), self.items()]
@@ -167,6 +179,7 @@ _PLAIN: dict[str, Callable[[Reader], Node]] = {
     "y": lambda one: (one.take(one.number()),),
     "t": lambda one: (one.items(),),
     "!": lambda one: (one.text(), one.text()),
+    "U": lambda one: (one.text(),),
 }
 _HELD: dict[str, Callable[[Reader], Node]] = {
     "B": lambda one: (one.raw(),),
@@ -179,7 +192,7 @@ _HELD: dict[str, Callable[[Reader], Node]] = {
     "o": lambda one: (one.items(), one.items()),
     "G": lambda one: (one.text(), one.raw()),
     "k": Reader.subclass,
-    "O": lambda one: (one.text(), one.text(), one.items(), one.items()),
+    "O": Reader.instance,
     "K": lambda one: (one.text(), one.text(), one.items(), one.items()),
     "e": lambda one: (one.text(), one.text(), one.text()),
     "P": Reader.sparse,

@@ -22,7 +22,7 @@ from maxcode.evaluate.rounds.round import SIDE
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox, Session
 
 _HERE = Path(__file__).parent / "inside"
-_FILES = ("driver.py", "codec.py", "decoder.py", "profiling.py")
+_FILES = ("driver.py", "codec.py", "codec_memory.py", "decoder.py", "profiling.py")
 INSIDE = {name: (_HERE / name).read_text() for name in _FILES} | {"side.py": SIDE}
 LEAST_MEMORY_MB = 2048
 START_S = 60.0

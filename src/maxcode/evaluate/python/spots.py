@@ -37,7 +37,7 @@ def profile_of(line: bytes) -> Profile | None:
     """The profile in a line; None where there is none."""
     try:
         return msgspec.json.decode(line, type=Profile)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return None
 
 

@@ -3,7 +3,8 @@
 A pair is one round by every side on the same fresh arguments, in random order, or two if a round is short; then the
 faster one counts for each side.  A round has some parts, each with its own arguments, which a side sees when its part
 begins; between parts and rounds a process is stopped.  What is timed is from the word to the results: reading the
-arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read.
+arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read;
+what that takes beyond the original is charged.
 A process whose calls do nothing gets the same arguments in a race (``handing.py``).
 """
 
@@ -13,7 +14,7 @@ import random
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import anyio.to_thread
@@ -21,17 +22,27 @@ import anyio.to_thread
 from maxcode.core.types import Clock, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
-from maxcode.evaluate.python.comparing import Comparison, is_raised, told
+from maxcode.evaluate.python.comparing import Comparison, holds_nan, is_raised, told
 from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, one_piece, parts_of
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
-from maxcode.evaluate.rounds.round import RoundFailed, answered, fastest, last_words, pair_of, start_seconds, started
+from maxcode.evaluate.rounds.round import (
+    RoundFailed,
+    answered,
+    fastest,
+    last_words,
+    pair_of,
+    read_of,
+    start_seconds,
+    started,
+)
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 AFTER_TIMES, AFTER_S = (
     3.0,
     0.010,
 )  # times the original, CPU time to tell what arguments are
+MOST_TIMES, MORE_BYTES = 16, 64 << 20  # of the original's bytes a side may give, and so many more
 SHARED_BIT = 2  # of a side's results, in the answer of a round
 
 
@@ -94,7 +105,7 @@ class PythonTrack:
                 await self.idle.round(blob, limits, found, counts=bool(self._round_s))
         self._check_afterwards(found)
         await self._check(inputs, found)
-        pair = pair_of(found, self.clock)
+        pair = pair_of(_charged(found), self.clock)
         for name in names:
             self._round_s.setdefault(name, []).append(pair.total(name))
         return pair
@@ -131,37 +142,35 @@ class PythonTrack:
     # --------------------------------------------------------------------------------------------------- comparing
 
     async def _check(self, inputs: bytes, found: Mapping[Side, Ran]) -> None:
-        original = self._parts("original", found["original"])
-        if self._checker is not None:
-            for name, ran in found.items():
-                given = self._parts(name, ran)
-                await self._ask(name, inputs, given)
-                if name != "original" and (why := await anyio.to_thread.run_sync(self._runs_out, original, given)):
-                    raise RoundFailed(name, why)
-        await anyio.to_thread.run_sync(self._see, original)
+        with read_of("original"):
+            original = self._parts(found["original"])
+            await anyio.to_thread.run_sync(self._see, original)
+        most = MOST_TIMES * len(found["original"].stdout) + MORE_BYTES
         for name, ran in found.items():
-            if name == "original" or ran.stdout == found["original"].stdout:
-                continue
-            why = await anyio.to_thread.run_sync(self._difference, original, self._parts(name, ran))
-            if why:
-                raise RoundFailed(name, why, None)
+            with read_of(name):
+                if len(ran.stdout) > most:
+                    raise RoundFailed(name, f"it gave {len(ran.stdout)} bytes, at most {most} may come in a round")
+                given = self._parts(ran)
+                if self._checker is not None:
+                    await self._ask(name, inputs, given)
+                if ran.stdout == found["original"].stdout:
+                    continue
+                if why := await anyio.to_thread.run_sync(self._difference, original, given):
+                    raise RoundFailed(name, why)
 
-    def _parts(self, name: Side, ran: Ran) -> list[Given]:
+    def _parts(self, ran: Ran) -> list[Given]:
         memory, found = memoryview(ran.stdout), []
-        try:
-            for _ in range(self._layout.slots):
-                own, rest = memory[: self._layout.capacity], memory[self._layout.capacity :]
-                results, rest = gathered(rest)
-                afterwards, memory = gathered(rest)
-                if not results or not afterwards:
-                    raise Unreadable("it holds nothing")
-                found.append(Given(own, results, afterwards))
-        except (struct.error, Unreadable) as error:
-            raise RoundFailed(name, f"what it gave cannot be read: {error}", None) from error
+        for _ in range(self._layout.slots):
+            own, rest = memory[: self._layout.capacity], memory[self._layout.capacity :]
+            results, rest = gathered(rest)
+            afterwards, memory = gathered(rest)
+            found.append(Given(own, results, afterwards))
         return found
 
     def _difference(self, original: Sequence[Given], other: Sequence[Given]) -> str:
         """How the results of a round differ from the original's, or its arguments afterwards; empty if they do not."""
+        if self._checker is not None and (why := self._slips_by(original, other)):
+            return why
         comparison = Comparison(Reader(), Reader(), self._tolerance)
         for slot, (want, have) in enumerate(zip(original, other, strict=True)):
             why = self._results_differ(comparison, want, have) if self._checker is None else ""
@@ -173,42 +182,34 @@ class PythonTrack:
     def _results_differ(self, comparison: Comparison, want: Given, have: Given) -> str:
         comparison.wanted.open(want.results)
         comparison.given.open(have.results)
-        try:
-            for _ in range(self._layout.batch):
-                one = comparison.wanted.node()
-                if why := comparison.difference(one, comparison.given.node(), "the result"):
-                    return f"wrong result: {why}"
-        except Unreadable as error:
-            return f"what it gave cannot be read: {error}"
+        for _ in range(self._layout.batch):
+            one = comparison.wanted.node()
+            if why := comparison.difference(one, comparison.given.node(), "the result"):
+                return f"wrong result: {why}"
         return ""
 
-    def _runs_out(self, original: Sequence[Given], other: Sequence[Given]) -> str:
-        """Which result holds an iterator where the original's holds none: ``is_solution`` may look at it twice, and it
-        is empty then.  Empty if none does."""
+    def _slips_by(self, original: Sequence[Given], other: Sequence[Given]) -> str:
+        """Which result holds what ``is_solution`` may not see, and the original's holds none of it: an iterator, which
+        is empty when it is looked at twice, or NaN, which is not larger than any tolerance.  Empty if none does."""
         readers = Reader(), Reader()
-        try:
-            for slot, results in enumerate(zip(original, other, strict=True)):
-                for reader, one in zip(readers, results, strict=True):
-                    reader.open(one.results)
-                for call in range(self._layout.batch):
-                    wanted, given = (reader.letters_of_next() for reader in readers)
-                    if "g" in given - wanted:
-                        where = slot * self._layout.batch + call + 1
-                        return f"call {where} of a round: its result holds an iterator, and the original's holds none"
-        except Unreadable as error:
-            return f"what it gave cannot be read: {error}"
+        for slot, results in enumerate(zip(original, other, strict=True)):
+            for reader, one in zip(readers, results, strict=True):
+                reader.open(one.results)
+            for call in range(self._layout.batch):
+                (want, letters), (have, given) = (reader.node_with_letters() for reader in readers)
+                what = "an iterator" if "g" in given - letters else ""
+                if what or (holds_nan(have) and not holds_nan(want)):
+                    where = slot * self._layout.batch + call + 1
+                    return f"call {where} of a round: its result holds {what or 'NaN'}, and the original's holds none"
         return ""
 
     def _arguments_differ(self, want: Given, have: Given) -> str:
         wanted, given = Reader().open(want.afterwards), Reader().open(have.afterwards)
         comparison = Comparison(wanted, given, self._tolerance)
-        try:
-            for _ in range(self._layout.batch):
-                if why := comparison.difference(wanted.node(), given.node(), "an argument after the call"):
-                    return f"it changes its arguments otherwise: {why}"
-            return self._memory_differs(want, have)
-        except Unreadable as error:
-            return f"what it gave cannot be read: {error}"
+        for _ in range(self._layout.batch):
+            if why := comparison.difference(wanted.node(), given.node(), "an argument after the call"):
+                return f"it changes its arguments otherwise: {why}"
+        return self._memory_differs(want, have)
 
     def _memory_differs(self, want: Given, have: Given) -> str:
         """The same of the memory itself, which the process cannot make look otherwise."""
@@ -272,6 +273,17 @@ class PythonTrack:
             return told([reader.node() for _ in range(number + 1)][-1])
         except Unreadable:
             return "which cannot be read"
+
+
+def _charged(found: Mapping[Side, Ran]) -> dict[Side, Ran]:
+    """The rounds, each with what it took after its calls beyond the original, where it could work for the next ones.
+
+    Nobody gains by taking less, because who replaces the driver could tell sooner what became of its arguments."""
+    least = found["original"].prepared_s
+    more = {name: max(0.0, ran.prepared_s - least) for name, ran in found.items()}
+    return {
+        name: replace(ran, cpu_s=ran.cpu_s + more[name], wall_s=ran.wall_s + more[name]) for name, ran in found.items()
+    }
 
 
 @asynccontextmanager

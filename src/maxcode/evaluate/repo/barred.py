@@ -32,6 +32,8 @@ def _rule(what: str, *words: str) -> Rule:
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
 _C = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inl", ".ipp", ".C", ".m", ".inc", ".tcc")
+_FREE = r"(?<![.\w])(?<!->)"  # in front of a word of C: it is no member of an object
+_IMPORTS = r"\bimport\b(?:\\\n|[^\n;])*"  # in front of a module of Python: one that is loaded
 _EVERY = (
     _rule(
         "it asks whether tests run",
@@ -44,9 +46,13 @@ _EVERY = (
 )
 _IN_PYTHON = (
     _rule(
+        "it asks whether tests run",  # by the main module, but for the usual question whether one is it
+        r"(?<!__name__ == ['\"])(?<!__name__ != ['\"])\b__main__\b(?!['\"] [=!]= __name__)",
+    ),
+    _rule(
         "it ends the process",
-        r"\b(?:_exit|sys\.exit|os\.abort|os\.kill|killpg|signal|quit|exit)\s*\(",
-        r"\bimport signal\b|\bSystemExit\b|\bKeyboardInterrupt\b|\batexit\b|\bfaulthandler\b",
+        r"\b(?:_exit|sys\.exit|os\.abort|os\.kill|killpg)\s*\(|\b(?<!self\.)(?<!def )(?:signal|quit|exit)\s*\(",
+        rf"{_IMPORTS}\bsignal\b|\bSystemExit\b|\bKeyboardInterrupt\b|\batexit\b|\bfaulthandler\b",
     ),
     _rule(
         "it looks at or changes who calls it",
@@ -57,8 +63,8 @@ _IN_PYTHON = (
     _rule(
         "it changes other modules",
         r"\bsys\s*\.\s*(?:modules|meta_path|path_hooks|path|argv|orig_argv|flags|stdout|stderr|__stdout__)\b",
-        r"\bfrom\s+sys\s+import\b|\b(?:__builtins__|builtins|importlib|imp|pkgutil|runpy|site)\b",
-        r"\b__import__\s*\(|\bmock\b|\bmonkeypatch",
+        r"\bfrom\s+sys\s+import\b|\b(?:__builtins__|builtins|importlib|pkgutil|runpy)\b",
+        rf"\b__import__\s*\(|\bmonkeypatch|(?:{_IMPORTS}|\bfrom\s+)\b(?:imp|site|mock)\b",
     ),
     _rule(
         "it decides what its results are equal to",
@@ -98,7 +104,7 @@ _LIBRARY = (
 _IN_C = (
     _rule(
         "it ends the process",
-        r"(?<![.\w>])(?:exit|_exit|_Exit|quick_exit|abort|raise|kill|longjmp|siglongjmp|pthread_exit)\s*\(",
+        rf"{_FREE}(?:exit|_exit|_Exit|quick_exit|abort|raise|kill|longjmp|siglongjmp|pthread_exit)\s*\(",
         r"__libc_start_main|\bSYS_exit",
     ),
     _rule(
@@ -113,9 +119,14 @@ _IN_C = (
         rf"#\s*define\s+(?:{_LIBRARY}|assert|NDEBUG|EXPECT_\w+|ASSERT_\w+|TEST\w*|static_assert|_Static_assert)\b",
     ),
     _rule(
+        "it asks what it is linked with",
+        r"__attribute(?:__)?\s*\([^;{}]*\b(?:__)?weak|\bgnu::weak|#\s*pragma\s+weak|_Pragma\s*\(\s*\"weak",
+    ),
+    _rule(
         "it calls the system itself",
-        r"\b(?:asm|__asm|__asm__|syscall|ptrace|prctl|dlopen|dlsym|fork|vfork|clone3?|system|popen|execv\w*|execl\w*|"
+        rf"{_FREE}(?:asm|__asm|__asm__|syscall|ptrace|prctl|dlopen|dlsym|fork|vfork|system|popen|execv\w*|execl\w*|"
         r"posix_spawn\w*|mmap|shm_open|memfd_create|sem_open)\b(?=\s*(?:\(|volatile|goto))",
+        rf"{_FREE}(?<!\w::)\bclone3?\s*\(\s*[^)\s;{{}}][^;{{}}]*,",  # with the arguments of the system's own
     ),
     _rule(
         "it allows other results",
@@ -129,7 +140,7 @@ _IN_C = (
     ),
     _rule(
         "it keeps data in files",
-        r"(?<![.\w>])(?:fopen|freopen|open|openat|creat|mkstemp|tmpfile|ofstream|fstream|rename|unlink)\s*\(",
+        rf"{_FREE}(?:fopen|freopen|open|openat|creat|mkstemp|tmpfile|ofstream|fstream|rename|unlink)\s*\(",
         r"\bstd::(?:o|f)fstream\b|\bstd::ofstream\b",
     ),
 )

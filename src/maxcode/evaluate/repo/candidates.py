@@ -13,7 +13,7 @@ from maxcode.evaluate.repo.admission import BENCHMARK, SEED, Base, fails_with_ca
 from maxcode.evaluate.repo.allowed import outside
 from maxcode.evaluate.repo.barred import barred, doubtful, redefined
 from maxcode.evaluate.repo.commands import ended, now, output_of, said
-from maxcode.evaluate.repo.layers import Layers
+from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.evaluate.repo.summaries import counted, difference
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran
@@ -62,11 +62,14 @@ async def built(base: Base, program: Program) -> Ready | Evaluation:
     side = Layers(base.side.base, (edited,))
     if not base.problem.spec.repo_spec.build:
         return Ready(side, time.monotonic() - began)
-    ran, packed = await base.place.built(side, 10 * base.build_s + 60)
-    if not ran.ok:
-        return Evaluation(Outcome.UNBUILT, Feedback((f"the build fails: {said(ran)}",), output_of(ran)))
-    files = base.edited(program, base.second)  # older than what was built from them
-    change = await anyio.to_thread.run_sync(files.archive, packed, base.contents, base.made)
+    try:
+        ran, packed = await base.place.built(side, 10 * base.build_s + 60)
+        if not ran.ok:
+            return Evaluation(Outcome.UNBUILT, Feedback((f"the build fails: {said(ran)}",), output_of(ran)))
+        files = base.edited(program, base.second)  # older than what was built from them
+        change = await anyio.to_thread.run_sync(files.archive, packed, base.contents, base.made)
+    except BuildError as error:
+        return _failed(Outcome.UNBUILT, str(error))
     return Ready(Layers(base.side.base, (Blob.of(change),)), time.monotonic() - began)
 
 

@@ -21,7 +21,7 @@ from maxcode.core.types import Problem
 from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.evaluate.repo.base_tree import place_of
 from maxcode.evaluate.repo.git import last_line
-from maxcode.evaluate.repo.layers import Layers
+from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
 COMMAND_S = 1800.0  # wall seconds of a build, or of the tests, of base
@@ -118,8 +118,9 @@ class Commands:
         job = replace(_job(words, COMMAND_S), output_mb=BUILT_MB, collect=(_BUILT,))
         ran = await self.session.run(job)
         if not ran.ok or _BUILT not in ran.files:
-            raise InputError(
-                f"the files after the build take more than {BUILT_MB} MB ({said(ran)}); build less, or in `setup`"
+            raise BuildError(
+                f"the files after the build cannot be packed, or take more than {BUILT_MB} MB ({said(ran)}); build "
+                "less, or in `setup`"
             )
         return ran.files[_BUILT]
 

@@ -15,8 +15,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import final
 
-from maxcode.errors import MachineError
+from maxcode.errors import InputError
+from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.jobs import Blob
+
+
+class BuildError(InputError):
+    """What a build left cannot be taken over."""
+
 
 Contents = Mapping[str, str]  # path -> what tells two files apart
 
@@ -42,7 +48,7 @@ class Layers:
 def contents_of(archive: bytes) -> dict[str, str]:
     """The files of an archive with a hash of each; folders by their names alone."""
     found = {}
-    with _opened(archive) as packed:
+    with opened(archive) as packed:
         for member in packed:
             found[_name(member)] = _about(packed, member)
     return found
@@ -84,15 +90,17 @@ def _take_over(
     packed: tarfile.TarFile, built: bytes, base: Contents, made: frozenset[str], edited: frozenset[str]
 ) -> None:
     try:
-        with _opened(built) as whole:
+        with opened(built) as whole:
             for member in whole:
                 path = _name(member)
                 if path in edited or not _is_taken(path, made, base) or _about(whole, member) == base.get(path):
                     continue
-                if member.isreg() or member.issym() or member.isdir():
-                    packed.addfile(member, whole.extractfile(member) if member.isreg() else None)
-    except (tarfile.TarError, EOFError, ValueError, OSError) as error:
-        raise MachineError(f"what a build made cannot be read: {error}") from error
+                if (data := content(whole, member)) is not None:
+                    packed.addfile(member, io.BytesIO(data))
+                elif member.issym() or member.isdir():
+                    packed.addfile(member)
+    except BROKEN as error:
+        raise BuildError(f"what the build made cannot be read: {error}") from error
 
 
 def _is_taken(path: str, made: frozenset[str], base: Contents) -> bool:
@@ -101,10 +109,6 @@ def _is_taken(path: str, made: frozenset[str], base: Contents) -> bool:
         return True
     parents = (str(one) for one in PurePosixPath(path).parents)
     return path not in base and any(parent in made for parent in parents if parent != ".")
-
-
-def _opened(archive: bytes) -> tarfile.TarFile:
-    return tarfile.open(fileobj=io.BytesIO(archive), mode="r:")
 
 
 def _name(member: tarfile.TarInfo) -> str:
@@ -117,6 +121,6 @@ def _about(packed: tarfile.TarFile, member: tarfile.TarInfo) -> str:
     if member.issym():
         return f"link {member.linkname}"
     with suppress(KeyError):
-        if (file := packed.extractfile(member)) is not None:
-            return f"{member.mode & 0o111:o} {hashlib.sha256(file.read()).hexdigest()}"
+        if (data := content(packed, member)) is not None:
+            return f"{member.mode & 0o111:o} {hashlib.sha256(data).hexdigest()}"
     return f"other {member.type!r}"

@@ -11,12 +11,10 @@ For diagnosis only: no number here is ever a timing, and a program can lie to al
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shlex
 import shutil
-import tarfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
@@ -38,6 +36,7 @@ from maxcode.evaluate.repo.profile_readers import (
     of_pprof,
     of_v8,
 )
+from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.sandbox import Job, Ran, Sample
 
 PROFILE_S = 300.0  # wall seconds
@@ -207,10 +206,10 @@ def _job(words: tuple[str, ...]) -> Job:
 
 def _unpacked(ran: Ran) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
-    with suppress(tarfile.TarError, OSError, EOFError), tarfile.open(fileobj=io.BytesIO(ran.files[_PACKED])) as packed:
+    with suppress(*BROKEN), opened(ran.files[_PACKED]) as packed:
         for member in packed:
-            if member.isfile() and (file := packed.extractfile(member)) is not None:
-                found[member.name] = file.read()
+            if (data := content(packed, member)) is not None:
+                found[member.name] = data
     return found
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from maxcode.core.types import CaseResult, Clock, Evaluation, Feedback, Outcome, Timing
-from maxcode.errors import InputError
+from maxcode.errors import InputError, MaxcodeError
 from maxcode.evaluate.ladder.race import End, Pair, RaceResult, Side
 from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.sandbox.jobs import TAMPERED
@@ -34,6 +34,17 @@ class RoundFailed(Exception):
         self.ran = ran
         self.cheats = cheats
         self.official: bool | None = None  # of a module, what KernelBench's rule says of it
+
+
+@contextmanager
+def read_of(name: Side) -> Iterator[None]:
+    """While what a side gave is read: ``RoundFailed`` whatever goes wrong there."""
+    try:
+        yield
+    except (RoundFailed, MaxcodeError):
+        raise
+    except Exception as error:
+        raise RoundFailed(name, f"what it gave cannot be read: {type(error).__name__}: {error}") from error
 
 
 @final

@@ -113,7 +113,8 @@ def _run(command: str, module: str, function: str, most: int) -> tuple[_Recorded
         code.mkdir()
         found.mkdir()
         (code / "sitecustomize.py").write_text(RECORDER.read_text())
-        (code / "codec.py").write_text(INSIDE["codec.py"])
+        for name in ("codec.py", "codec_memory.py"):
+            (code / name).write_text(INSIDE[name])
         asked = {"module": module, "function": function, "folder": str(found), "most": most}
         paths = [str(code), *([os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else [])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "MAXCODE_CAPTURE": json.dumps(asked)}

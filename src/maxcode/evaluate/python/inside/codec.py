@@ -24,6 +24,8 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+from codec_memory import Memory, lies_in  # type: ignore[import-not-found,unused-ignore]
+
 PART, NUMBER, REAL, COMPLEX = struct.Struct("<Q"), struct.Struct("<q"), struct.Struct("<d"), struct.Struct("<dd")
 SMALL = 512  # bytes; shorter arrays lie in the skeleton
 MOST_PARTS = 250
@@ -48,12 +50,9 @@ _EXAMPLES: list[Any] = [
     iter({0: 0}), iter({0}), iter(range(1)), iter({0: 0}.values()), iter({0: 0}.items()), iter("0"), iter(b"0"),
     iter(range(1 << 70)),
 ]  # fmt: skip
-ITERATORS = frozenset(
-    (
-        *map(type, _EXAMPLES),
-        *(one for one in vars(itertools).values() if isinstance(one, type) and hasattr(one, "__next__")),
-    )
-)
+ITERATORS = frozenset(map(type, _EXAMPLES)) | {
+    one for one in vars(itertools).values() if isinstance(one, type) and hasattr(one, "__next__")
+}
 
 
 class Refused(Exception):
@@ -71,6 +70,7 @@ class Encoder:
         self.copies = copies
         self.known: dict[int, int] = {}
         self.count = 0
+        self.memory = Memory()
         self.kept: list[Any] = []  # an id is good for as long as its object lives
         self.begin({}, [])
 
@@ -79,6 +79,11 @@ class Encoder:
         self.given, self.spans = given, spans
         self.out = bytearray()
         self.parts: list[Any] = []
+
+    def forget(self) -> None:
+        """What was there before is no longer known."""
+        self.known.clear()
+        self.memory = Memory()
 
     def node(self, value: Any) -> None:
         kind = type(value)
@@ -183,6 +188,24 @@ class Encoder:
         self.out += b"O"
         self.names(kind, names)
         self.items([object.__getattribute__(value, name) for name in names])
+        others = beyond_fields(kind, value, names)
+        self.items(list(others))
+        self.out += PART.pack(len(others))
+        for one in others.values():
+            self.node_or_kind(one)
+
+    def node_or_kind(self, value: Any) -> None:
+        """A node; of a value that cannot be compared its class alone."""
+        size, parts, objects, count = len(self.out), len(self.parts), len(self.known), self.count
+        try:
+            self.node(value)
+        except Refused:
+            del self.out[size:], self.parts[parts:]
+            while len(self.known) > objects:
+                self.known.popitem()
+            self.count = count
+            self.out += b"U"
+            self.text(f"{type(value).__module__}.{type(value).__qualname__}")
 
     def sparse(self, value: Any) -> None:
         kept = value if value.format in SPARSE else value.tocsr()
@@ -203,9 +226,11 @@ class Encoder:
 
     def ndarray(self, numpy: Any, value: Any) -> None:
         dtype, flags = value.dtype, value.flags
-        shares = value.size and self.spans and id(value) not in self.given and self.is_shared(numpy, value)
+        shares = value.size and self.spans and id(value) not in self.given and lies_in(numpy, value, self.spans)
         if shares:
             self.out += b"M"
+        if value.size and self.memory.add(numpy, value):
+            self.out += b"W"
         if dtype.hasobject:
             self.out += b"o"
             self.items(list(value.shape))
@@ -224,14 +249,6 @@ class Encoder:
         else:
             whole = value.T if order == FORTRAN else numpy.ascontiguousarray(value)
         self.part(whole.__array_interface__["data"][0], value.nbytes, whole)
-
-    def is_shared(self, numpy: Any, value: Any) -> bool:
-        low, high = (
-            numpy.lib.array_utils.byte_bounds(value)
-            if hasattr(numpy.lib, "array_utils")
-            else (numpy.byte_bounds(value))
-        )
-        return any(low < end and start < high for start, end in self.spans)
 
     # ---------------------------------------------------------------------------------------------------- sequences
 
@@ -318,6 +335,22 @@ class Encoder:
     def text(self, value: str) -> None:
         data = value.encode("utf-8", "surrogatepass")
         self.out += PART.pack(len(data)) + data
+
+
+def beyond_fields(kind: type, value: Any, fields: list[str]) -> dict[str, Any]:
+    """What an object of a dataclass holds beside its fields, such as an index that ``__post_init__`` makes."""
+    held = getattr(value, "__dict__", {})
+    found = {name: held[name] for name in held if type(name) is str and name not in fields}
+    for one in kind.__mro__:
+        slots = one.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            slot = one.__dict__.get(name)
+            if type(slot) is types.MemberDescriptorType and name not in fields:
+                try:
+                    found.setdefault(name, slot.__get__(value))
+                except AttributeError:  # nothing is there
+                    continue
+    return found
 
 
 def _integer(out: bytearray, value: int) -> None:

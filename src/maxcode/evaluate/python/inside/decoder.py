@@ -32,6 +32,8 @@ from codec import (  # type: ignore[import-not-found,unused-ignore]
     WRITEABLE,
 )
 
+UNKNOWN = object()  # in place of a value of which only the class was written
+
 
 def parts_of(memory: memoryview) -> list[memoryview]:
     """The parts of a message in one piece, as views."""
@@ -221,7 +223,17 @@ class Decoder:
         self.objects[place] = found = object.__new__(kind)
         for name, value in zip(self.items(), self.items(), strict=True):
             object.__setattr__(found, name, value)
+        others = self.items()
+        for name, value in zip(others, [self.node() for _ in range(self.number())], strict=True):
+            if value is not UNKNOWN:
+                self.give(found, name, value)
         return found
+
+    def give(self, owner: Any, name: str, value: Any) -> None:
+        try:
+            object.__setattr__(owner, name, value)
+        except AttributeError:  # the class of another side, which works it out or has no place for it
+            return
 
     def named_tuple(self) -> Any:
         place = len(self.objects)
@@ -250,6 +262,10 @@ class Decoder:
         given = (parts[0], tuple(parts[1:])) if layout == "coo" else tuple(parts)
         self.objects[place] = found = kind(made(given, shape=shape))
         return found
+
+    def unknown(self) -> Any:
+        self.text()
+        return UNKNOWN
 
     def shared(self) -> Any:
         return self.node()
@@ -316,6 +332,8 @@ _READERS: dict[int, Callable[[Decoder], Any]] = {
         "z": lambda one: one.hashed(lambda given: range(*given)),
         "R": lambda one: one.objects[one.number()],
         "M": Decoder.shared,
+        "W": Decoder.shared,
+        "U": Decoder.unknown,
         "E": Decoder.raised,
         "!": Decoder.raised,
     }.items()

@@ -41,7 +41,7 @@ from side import (  # type: ignore[import-not-found,unused-ignore]
 )
 
 sys.path.pop(0)
-for name in ("codec", "decoder", "side"):
+for name in ("codec", "codec_memory", "decoder", "side"):
     del sys.modules[name]  # the program may have files of these names
 
 TABLE_BYTES = 8 * (1 + 2 * 255)
@@ -234,7 +234,7 @@ def message(make: Callable[[int], Any], seeds: list[int]) -> bytes:
     for seed in seeds:
         try:
             encoder.node(make(seed))
-            encoder.known.clear()  # no call has an object of another; theirs are gone, and their ids are given again
+            encoder.forget()  # no call has an object of another; theirs are gone, and their ids are given again
         except codec.Refused as refused:
             leave(WRONG_OUTPUT, f"inputs gave {refused}, which cannot be passed; give numbers, texts, arrays, ...")
     return codec.whole(encoder)  # type: ignore[no-any-return]
