@@ -34,7 +34,8 @@ HARMLESS = frozenset({
     "dollars", "draw", "dry_run", "env", "fail_on", "failures", "files", "finish", "flags", "gamma", "goal", "head",
     "margin", "method", "metric_line", "name", "no_cache", "pairs", "profile_self", "read", "reference", "run_limit",
     "same_output", "same_sides", "seconds", "seed", "setup", "shapes", "shared_cores", "sides", "tie_break", "tokens",
-    "tolerance", "total_seconds", "trajectory_tokens", "unranked", "width_for", "with_rules", "without", "without_rules",
+    "tolerance", "total_seconds", "trajectory_tokens", "unranked", "width_for", "with_rules", "without",
+    "without_rules",
 })  # fmt: skip
 
 
