@@ -35,6 +35,7 @@ _CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
 _KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
 _HERE = Path(__file__).parent
 CALLS_FLOOR_S = 0.002
+LEAST_ROUNDS = 2  # of calls on values beyond those drawn
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 _AHEAD_BYTES = 32 << 20  # of plans that wait
 _KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
@@ -98,8 +99,9 @@ class Shape:
         return (self.held >> 20) + 1
 
     def output_mb(self, limits: Limits) -> int:
-        """Room for the arrays of all rounds."""
-        return 1 + self.memory_mb * self.rounds
+        """Room for the arrays of all rounds; the program can read this limit, so one round gets as much as two, which calls
+        on values beyond those drawn have at least."""
+        return 1 + self.memory_mb * max(LEAST_ROUNDS, self.rounds)
 
     @property
     def called(self) -> bool:

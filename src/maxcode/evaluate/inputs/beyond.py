@@ -16,7 +16,7 @@ import anyio.to_thread
 
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
-from maxcode.evaluate.function.function import Inputs, Shape, spec_of
+from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
 from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
@@ -27,7 +27,6 @@ from maxcode.evaluate.ladder.verify import verify
 
 _CHECKS = ("undefined", "float-cast-overflow")
 _TURNS = 2
-_LEAST_ROUNDS = 2
 _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 
 
@@ -109,7 +108,7 @@ def beyond_shapes(
     for number, letter in enumerate(chance.sample(sorted(letters), len(letters)), before + 1):
         size = chance.choice(spec.timed) if letter == FEW_FAR else sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
-        rounds = max(_LEAST_ROUNDS, rounds_at(spec, size))
+        rounds = max(LEAST_ROUNDS, rounds_at(spec, size))
         found.append(Shape(spec, size, rounds, offset, _habits(spec, free, letter, chance), number, letter))
     return tuple(found)
 
