@@ -25,7 +25,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
-from maxcode.evaluate.function.habits import HABITS, USUAL, word_of
+from maxcode.evaluate.function.habits import FUNCTION_HABITS, HABITS, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
@@ -48,7 +48,8 @@ _NARROWER = "; where no such values can come, say so with `domain` in problem.to
 class Shape:
     """One size of a function: what a round of calls consists of.  ``sizes`` are the scalar arguments; ``offset`` is
     how many bytes behind the start of a page every array begins.  ``habits``: how the values of each array are drawn
-    where it is not the usual way (``habits.py``); ``main``: which of them it is about; ``number`` tells them apart."""
+    where it is not the usual way (``habits.py``); ``main``: which of them it is about; ``number`` tells them apart;
+    ``unusual``: how many of the calls are so; ``bits``: bound on whole numbers of any size, 0: their type's."""
 
     spec: FunctionSpec
     sizes: tuple[int, ...]
@@ -57,6 +58,8 @@ class Shape:
     habits: tuple[str, ...] = ()
     number: int = 0
     main: str = ""
+    unusual: int = LEAST_ROUNDS
+    bits: int = 0
 
     @property
     def size(self) -> str:
@@ -67,7 +70,7 @@ class Shape:
     def name(self) -> str:
         """The size, and how values are drawn where it is another way than usual."""
         ways = [
-            f"{one.name} {HABITS[habit]}"
+            f"{one.name} {FUNCTION_HABITS[habit]}"
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
             if habit != USUAL
         ]
@@ -99,8 +102,8 @@ class Shape:
         return (self.held >> 20) + 1
 
     def output_mb(self, limits: Limits) -> int:
-        """Room for the arrays of all rounds; the program can read this limit, so one round gets as much as two, which calls
-        on values beyond those drawn have at least."""
+        """Room for the arrays of all rounds; the program can read this limit, so one round gets as much as the two
+        that calls on values beyond those drawn have at least."""
         return 1 + self.memory_mb * max(LEAST_ROUNDS, self.rounds)
 
     @property
@@ -264,7 +267,8 @@ class Inputs:
         arrays = self._spec.arrays
         habits = shape.habits or USUAL * len(arrays)
         words = (word_of(self._spec, one, habit, shape.values) for one, habit in zip(arrays, habits, strict=True))
-        numbers = (shape.rounds, shape.spec.slots, shape.offset, *shape.sizes, *shape.array_bytes)
+        drawn = (shape.unusual, shape.bits)
+        numbers = (shape.rounds, shape.spec.slots, shape.offset, *drawn, *shape.sizes, *shape.array_bytes)
         kinds = (_KINDS[one.access] for one in arrays)
         argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)
         return Job(argv=argv, artefact=generator, stdin=keys, cpu_s=60, output_mb=2048)
@@ -277,10 +281,12 @@ class Inputs:
         return self._ready[shape]
 
     async def _build(self) -> Blob:
-        sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}
+        sources = {name: (_HERE / name).read_text() for name in ("generator.c", "stream.h")}
+        sources["glue.c"] = _generator_glue(self._spec)
         if self._spec.inputs:
             sources["inputs.c"] = self._spec.inputs
-        argv = ("gcc", *_GENERATOR_FLAGS, *(f"/src/{name}" for name in sources), "-lm", "-o", "/tmp/out")
+        compiled = (f"/src/{name}" for name in sources if name.endswith(".c"))
+        argv = ("gcc", *_GENERATOR_FLAGS, *compiled, "-lm", "-o", "/tmp/out")
         async with self.sandbox.session([], sources=sources) as session:
             ran = await session.run(Job(argv, cpu_s=60, output_mb=64, collect=("/tmp/out",)))
         if not ran.ok or "/tmp/out" not in ran.files:
@@ -325,7 +331,8 @@ def advised(shape: Shape, wrong: str | None) -> str | None:
         for one, size, end in zip(shape.spec.scalars, shape.sizes, ends, strict=True)
         if size > end
     ]
-    also = f"; {' and '.join(larger)}, which may be the cause, as may the values" if larger else ""
+    cause = ", as may the values" if shape.main else ""
+    also = f"; {' and '.join(larger)}, which may be the cause{cause}" if larger else ""
     return f"{wrong}{also}{_NARROWER if not larger else _SMALLER}"
 
 

@@ -29,6 +29,15 @@ HABITS = {
     "l": "a few far from the others",
 }
 FEW_FAR = "l"
+OF_FEW = frozenset("lkymv")  # of which a few values are unlike the others, or one alone
+FUNCTION_HABITS = {
+    **HABITS,
+    "k": "a few zeros",
+    "y": "a few the same as others",
+    "m": "a few the opposites of others",
+    "v": "a few at the ends of the range",
+}
+OF_ANY_SIZE = frozenset("lswodpnr")  # whole numbers of any size, which may have a bound
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}
 
 

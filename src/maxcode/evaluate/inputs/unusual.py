@@ -152,7 +152,10 @@ def _after(known: FormatModel, text: str, step: Callable[[random.Random, Tree], 
 
 def _habits(known: FormatModel, tree: Tree) -> Iterator[tuple[str, Callable[[random.Random, Tree], None]]]:
     places = list(walk(known.shape, tree))
-    for path in sorted({place.path for place in places if is_permutable(known, place)}):
+    rows = [
+        one for one in places if isinstance(one.node, Tail) or (isinstance(one.node, Repetition) and one.node.is_table)
+    ]
+    for path in sorted({place.path for place in rows if is_permutable(known, place)}):
         if all(known.values(field) for field in known.columns((*path, 1))):
             yield "sorted", _sorting(known, path)
     for field in sorted(drawable(known, places)):
