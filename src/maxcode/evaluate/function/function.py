@@ -25,7 +25,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
-from maxcode.evaluate.function.habits import FUNCTION_HABITS, HABITS, USUAL, word_of
+from maxcode.evaluate.function.habits import FUNCTION_HABITS, HABITS, SUMS_LOSE, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
@@ -40,6 +40,7 @@ _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 _AHEAD_BYTES = 32 << 20  # of plans that wait
 _KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
 _SMALLER = "; where no such sizes or values can come, say so with `domain` in problem.toml"
+_LOST = "; an algorithm that adds over the whole array loses digits beside the far values"
 _NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
 
 
@@ -157,13 +158,19 @@ def support(problem: Problem) -> dict[str, str]:
         return {}
     spec = problem.spec.function
     driver = "maxcode_driver" + language(problem.language).suffixes[0]
-    return {spec.header_name: spec.header, driver: _glue(spec) + (_HERE / "driver.c").read_text()}
+    before = _LOADED if problem.language == "cpp" else ""
+    return {spec.header_name: spec.header, driver: _glue(spec) + before + (_HERE / "driver.c").read_text()}
 
 
-def empty_driver(spec: FunctionSpec) -> str:
+# Some linkers leave a library out that nothing refers to: then only some sides would pay for loading it.
+_LOADED = "#include <new>\nvoid *(*volatile maxcode_loaded)(decltype(sizeof 0)) = ::operator new;\n"
+
+
+def empty_driver(spec: FunctionSpec, language_name: str = "c") -> str:
     """A whole program that answers calls of the function as a candidate does, and does nothing in them."""
     nothing = "static void maxcode_call(const long *scalars, void *const *arrays) { (void)scalars, (void)arrays; }\n"
-    return f"#define _GNU_SOURCE\n{_counts(spec)}{nothing}" + (_HERE / "driver.c").read_text()
+    before = _LOADED if language_name == "cpp" else ""
+    return f"#define _GNU_SOURCE\n{_counts(spec)}{before}{nothing}" + (_HERE / "driver.c").read_text()
 
 
 def _glue(spec: FunctionSpec) -> str:
@@ -212,7 +219,7 @@ class Inputs:
         self.sandbox = sandbox
         self._spec = spec_of(problem)
         self._generator: Blob | None = None
-        self._start = Start(sandbox, problem, empty_driver(self._spec))
+        self._start = Start(sandbox, problem, empty_driver(self._spec, problem.language))
         self._ready: dict[Shape, float] = {}
         self._waiting: dict[Shape, list[bytes]] = {}
 
@@ -331,6 +338,8 @@ def advised(shape: Shape, wrong: str | None) -> str | None:
         for one, size, end in zip(shape.spec.scalars, shape.sizes, ends, strict=True)
         if size > end
     ]
+    if {*shape.habits} & SUMS_LOSE and any(one.ctype in ("double", "float") for one in shape.spec.arrays):
+        wrong += _LOST
     cause = ", as may the values" if shape.main else ""
     also = f"; {' and '.join(larger)}, which may be the cause{cause}" if larger else ""
     return f"{wrong}{also}{_NARROWER if not larger else _SMALLER}"
@@ -373,6 +382,7 @@ def written_arrays(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
 # --------------------------------------------------------------------------------------------------------- forbidden
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DEFINED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*\{")  # functions with their bodies
 _FORBIDDEN = (
     (re.compile(r"\b(?:cblas_\w+|\w*(?:gemm|gemv|trsm|syrk)_\b|mkl_\w+|openblas\w*|armpl_\w+)"), "a BLAS"),
     (re.compile(r"\b(?:dlopen|dlmopen|dlsym|__libc_dlopen\w*)\b"), "loading of libraries"),
@@ -380,15 +390,18 @@ _FORBIDDEN = (
 )
 
 
-def forbidden(program: Program) -> str | None:
-    """What a candidate may not use, with where; None when it uses nothing of it.
+def forbidden(program: Program, name: str = "") -> str | None:
+    """What a candidate may not use, with where; None when it uses nothing of it. ``name`` is its function's, which may
+    be that of a library's, as may those that it defines itself.
 
     Says it early and clearly.  What enforces it is the sandbox: no library but the compiler's runtime is there.
     """
     for path, text in program.files.items():
         code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        own = {name, *_DEFINED.findall(code)}
         for pattern, what in _FORBIDDEN:
-            if (match := pattern.search(code)) is not None:
+            found = (one for one in pattern.finditer(code) if one[0] not in own)
+            if (match := next(found, None)) is not None:
                 line = code.count("\n", 0, match.start()) + 1
                 return f"{path}, line {line}: {match[0].strip()} is {what}, which this problem forbids"
     return None

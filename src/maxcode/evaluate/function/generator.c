@@ -67,6 +67,9 @@ struct choice {
     int64_t whole[FEW];
 };
 
+/* Of one call alone: sums over very far values lose digits that honest programs may lose elsewhere. */
+static bool may_be_very_far;
+
 static int most_bits; /* of whole numbers, 0: those of their type */
 
 static int64_t of_any_size(char type) {
@@ -232,7 +235,8 @@ static bool is_of_few(char letter) { return strchr("lkymv", letter) != NULL; }
 
 /* Changes one of the usual values, or a few, of which no look at some places tells. */
 static void change(char type, const struct rule *rule, void *array, size_t count, bool is_alone) {
-    const struct choice once = chosen(type, rule);
+    struct choice once = chosen(type, rule);
+    if (rule->letter == 'v' || !may_be_very_far) once.exponent %= 1 + LITTLE;
     const size_t sure = count ? below(count) : 0;
     for (size_t i = 0; i < count; i++) {
         if (i != sure && (is_alone || below(once.rare))) continue;
@@ -366,11 +370,13 @@ int main(int count, char **words) {
     for (int i = 0; i < maxcode_arrays; i++) fputc(fields[i].rule.letter, stderr);
     const uint64_t calls = (uint64_t)plan[1] * plan[2];
     uint64_t left = strtoull(words[4], NULL, 10);
-    bool is_alone = below(2);
+    bool is_alone = below(2), was_far = false;
     if (left > calls) left = calls;
     for (uint64_t call = 0; call < calls; call++) {
         const bool is_usual = below(calls - call) >= left;
         const enum how how = is_usual ? USUAL : is_alone ? ALONE : SEVERAL;
+        may_be_very_far = how == ALONE && !was_far;
+        was_far |= may_be_very_far;
         if (!is_usual) left--, is_alone = !is_alone;
         fill_all(fields, how);
         maxcode_fill(next(&seeds), scalars, arrays);

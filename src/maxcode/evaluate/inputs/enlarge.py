@@ -7,17 +7,24 @@ if they are valid; everything else must be as in the given inputs.
 
 from __future__ import annotations
 
+import copy
+import random
 from collections.abc import Iterator
 
 from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
-from maxcode.evaluate.inputs.grammar import Repetition, lines_of, read, walk, written
+from maxcode.evaluate.inputs.grammar import Repetition, Tree, lines_of, read, walk, written
 from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
-from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of
+from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of, steps_of
+
+_DRAWS = 4
 
 
-def larger(given: Understood, base: str, factor: int) -> str | None:
+def larger(given: Understood, base: str, factor: int, seed: str = "") -> str | None:
     """The text with ``factor`` times as many cases, lines or items, or its only number so many times larger; None if
-    anything but sizes would be new."""
+    anything but sizes would be new.
+
+    The repeated ones are drawn again where that is free: a program that remembers a case would meet it again and again.
+    """
     if not given.shapes:
         return None
     known = given.shapes[0]
@@ -27,8 +34,23 @@ def larger(given: Understood, base: str, factor: int) -> str | None:
             resize(known.shape, tree or [], field, lambda old: [*range(old)] * factor)
         text = written(known.shape, tree) if tree is not None else base
         if text != base and all(_is_only_larger(other, text, fields) for other in given.shapes):
-            return text
+            return _redrawn(given, tree or [], fields, seed) or text
     return _multiplied(given, base, factor) if known.is_one_number else None
+
+
+def _redrawn(given: Understood, tree: Tree, scaled: frozenset[Field], seed: str) -> str | None:
+    """The text with its numbers drawn again and its order changed, both only where they are free; None where they are
+    not, or anything but sizes would be new."""
+    known = given.shapes[0]
+    for number in range(_DRAWS):
+        rng, other = random.Random(f"{seed} {number}"), copy.deepcopy(tree)
+        steps = [step for how, step in steps_of(known, other) if how != "resized"]
+        for step in steps if number == 0 else rng.sample(steps, -(-len(steps) // 2)):
+            step(rng, other)
+        text = written(known.shape, other)
+        if steps and all(_is_only_larger(one, text, scaled) for one in given.shapes):
+            return text
+    return None
 
 
 def _multiplied(given: Understood, base: str, factor: int) -> str | None:

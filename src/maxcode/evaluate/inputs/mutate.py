@@ -78,7 +78,7 @@ def base_of(given: Understood, rng: random.Random) -> str:
 def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
     """A given text after one to three random changes."""
     tree = read(known.shape, lines_of(base) or [])
-    steps = list(_steps(known, tree)) if tree is not None else []
+    steps = list(steps_of(known, tree)) if tree is not None else []
     if tree is None or not steps:
         return None
     chosen = sorted(rng.sample(range(len(steps)), min(len(steps), rng.randint(1, 3))))
@@ -100,7 +100,7 @@ def _strange(known: FormatModel, text: str) -> Iterator[Key]:
     return iter([("shape",)]) if tree is None else broken(known.facts, facts_of(known.shape, tree))
 
 
-def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
+def steps_of(known: FormatModel, tree: Tree) -> Iterator[Step]:
     """The changes that this tree allows: sizes first, order last."""
     places = list(walk(known.shape, tree))
     for field in sorted(known.counts):
