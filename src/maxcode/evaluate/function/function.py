@@ -10,7 +10,6 @@ by whichever thread; it cannot start another process.
 from __future__ import annotations
 
 import math
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -22,7 +21,7 @@ import anyio.to_thread
 
 from maxcode.code.expressions import value_of
 from maxcode.code.languages import language
-from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem, Program
+from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
 from maxcode.evaluate.function.habits import FUNCTION_HABITS, HABITS, SUMS_LOSE, USUAL, word_of
@@ -377,31 +376,3 @@ def written_arrays(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
             if one.access in ("out", "inout"):
                 yield call + 1, one.name, slice(at, at + size), one.ctype
             at += size if one.access != "in" else 0
-
-
-# --------------------------------------------------------------------------------------------------------- forbidden
-
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_DEFINED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*\{")  # functions with their bodies
-_FORBIDDEN = (
-    (re.compile(r"\b(?:cblas_\w+|\w*(?:gemm|gemv|trsm|syrk)_\b|mkl_\w+|openblas\w*|armpl_\w+)"), "a BLAS"),
-    (re.compile(r"\b(?:dlopen|dlmopen|dlsym|__libc_dlopen\w*)\b"), "loading of libraries"),
-    (re.compile(r"#[ \t]*include[ \t]*[<\"](?:cblas|mkl|openblas|lapack|blis|dlfcn|armpl)\w*"), "a library's header"),
-)
-
-
-def forbidden(program: Program, name: str = "") -> str | None:
-    """What a candidate may not use, with where; None when it uses nothing of it. ``name`` is its function's, which may
-    be that of a library's, as may those that it defines itself.
-
-    Says it early and clearly.  What enforces it is the sandbox: no library but the compiler's runtime is there.
-    """
-    for path, text in program.files.items():
-        code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-        own = {name, *_DEFINED.findall(code)}
-        for pattern, what in _FORBIDDEN:
-            found = (one for one in pattern.finditer(code) if one[0] not in own)
-            if (match := next(found, None)) is not None:
-                line = code.count("\n", 0, match.start()) + 1
-                return f"{path}, line {line}: {match[0].strip()} is {what}, which this problem forbids"
-    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maxcode.code import techniques
 from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem, Program
-from maxcode.evaluate.function.function import forbidden
+from maxcode.evaluate.function.libraries import forbidden
 
 SOURCE_AT_MOST = 1_000_000  # bytes
 
