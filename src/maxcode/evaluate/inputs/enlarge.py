@@ -16,7 +16,7 @@ from maxcode.evaluate.inputs.grammar import Repetition, Tree, lines_of, read, wa
 from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
 from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of, steps_of
 
-_DRAWS = 4
+_DRAWS = 8
 
 
 def larger(given: Understood, base: str, factor: int, seed: str = "") -> str | None:
@@ -40,16 +40,34 @@ def larger(given: Understood, base: str, factor: int, seed: str = "") -> str | N
 
 def _redrawn(given: Understood, tree: Tree, scaled: frozenset[Field], seed: str) -> str | None:
     """The text with its numbers drawn again and its order changed, both only where they are free; None where they are
-    not, or anything but sizes would be new."""
-    known = given.shapes[0]
-    for number in range(_DRAWS):
-        rng, other = random.Random(f"{seed} {number}"), copy.deepcopy(tree)
-        steps = [step for how, step in steps_of(known, other) if how != "resized"]
-        for step in steps if number == 0 else rng.sample(steps, -(-len(steps) // 2)):
-            step(rng, other)
-        text = written(known.shape, other)
-        if steps and all(_is_only_larger(one, text, scaled) for one in given.shapes):
-            return text
+    not, or anything but sizes would be new.  Cases are drawn one by one: among many, one shows something new."""
+    known, rng = given.shapes[0], random.Random(seed)
+    blocks = [at for at, node in enumerate(known.shape) if isinstance(node, Repetition) and not node.is_table]
+    other = copy.deepcopy(tree)
+    for at in blocks:
+        other[at] = [_drawn_case(known, [*tree[:at], [body], *tree[at + 1 :]], at, scaled, rng) for body in tree[at]]
+    if not blocks:
+        other = _drawn(known, tree, scaled, rng) or tree
+    text = written(known.shape, other)
+    return text if other != tree and all(_is_only_larger(one, text, scaled) for one in given.shapes) else None
+
+
+def _drawn_case(known: FormatModel, tree: Tree, at: int, scaled: frozenset[Field], rng: random.Random) -> Tree:
+    """The only case in the block ``at`` of a tree, drawn again; as it is where every draw shows something new."""
+    drawn = _drawn(known, tree, scaled, rng)
+    case: Tree = (drawn or tree)[at][0]
+    return case
+
+
+def _drawn(known: FormatModel, tree: Tree, scaled: frozenset[Field], rng: random.Random) -> Tree | None:
+    for _ in range(_DRAWS):
+        other = copy.deepcopy(tree)
+        for how, step in steps_of(known, other):
+            if how != "resized":
+                step(rng, other)
+        made = facts_of(known.shape, other)
+        if all(comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made)):
+            return other
     return None
 
 
