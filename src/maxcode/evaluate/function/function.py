@@ -337,11 +337,10 @@ def advised(shape: Shape, wrong: str | None) -> str | None:
         for one, size, end in zip(shape.spec.scalars, shape.sizes, ends, strict=True)
         if size > end
     ]
-    if {*shape.habits} & SUMS_LOSE and any(one.ctype in ("double", "float") for one in shape.spec.arrays):
-        wrong += _LOST
+    is_lossy = {*shape.habits} & SUMS_LOSE and any(one.ctype in ("double", "float") for one in shape.spec.arrays)
     cause = ", as may the values" if shape.main else ""
     also = f"; {' and '.join(larger)}, which may be the cause{cause}" if larger else ""
-    return f"{wrong}{also}{_NARROWER if not larger else _SMALLER}"
+    return f"{wrong}{also}{_LOST if is_lossy else ''}{_NARROWER if not larger else _SMALLER}"
 
 
 def call_of(shape: Shape, number: int) -> str:
