@@ -15,7 +15,7 @@ import pytest
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
-from maxcode.evaluate.function.habits import HABITS
+from maxcode.evaluate.function.habits import FUNCTION_HABITS, OF_ANY_SIZE
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import drawn_shapes
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
@@ -52,9 +52,9 @@ def problem_of(folder: Path, more: str = "", body: str = PLAIN, inputs: str = ""
     return load(folder).problem
 
 
-def drawn(sandbox: Sandbox, problem: Problem, letter: str, n: int = 90) -> tuple[list[float], list[int]]:
+def drawn(sandbox: Sandbox, problem: Problem, letter: str, n: int = 90, bits: int = 0) -> tuple[list[float], list[int]]:
     """x and k of a call whose arrays have a habit."""
-    shape = Shape(spec_of(problem), (n,), 1, 0, (letter,) * 4, 1)
+    shape = Shape(spec_of(problem), (n,), 1, 0, (letter,) * 4, 1, bits=bits)
     plan = anyio.run(Inputs(sandbox, problem).fresh, shape).read()
     reals, wholes = [plan[part] for _, part in read_arrays(shape, plan_bytes(shape))]
     return list(struct.unpack(f"{n}d", reals)), list(struct.unpack(f"{n}q", wholes))
@@ -62,7 +62,7 @@ def drawn(sandbox: Sandbox, problem: Problem, letter: str, n: int = 90) -> tuple
 
 def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
     problem = problem_of(tmp_path)
-    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *HABITS)}
+    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *FUNCTION_HABITS)}
     assert all(-1 <= one < 1 for one in found["u"][0]) and all(abs(one) < 1000 for one in found["u"][1])
     assert max(map(abs, found["s"][0])) > 1.5 or max(map(abs, found["s"][0])) < 0.6
     assert max(map(abs, found["w"][0])) > 2
@@ -77,6 +77,28 @@ def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> N
     assert set(found["i"][0]) == set(found["i"][1]) == {-3, -2, -1, 0, 1, 2, 3}
     assert {2**63 - 1, -(2**63)} <= set(found["e"][1])
     assert max(map(abs, found["f"][1])) > 2**61
+    assert found["k"][0].count(0) >= 1
+    assert len(set(found["y"][0])) < 90
+    assert any(-one in found["m"][0] for one in found["m"][0])
+
+
+def test_a_bound_on_whole_numbers_holds_for_all_but_their_ends(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path)
+    for letter in OF_ANY_SIZE:
+        assert max(map(abs, drawn(sandbox, problem, letter, 400, 16)[1])) <= 2**16
+
+
+def test_half_of_the_calls_with_a_few_values_unlike_the_others_have_one_alone(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path)
+    shape = Shape(spec_of(problem), (500,), 20, 0, ("k",) * 4, 1, unusual=8)
+    plan = anyio.run(Inputs(sandbox, problem).fresh, shape).read()
+    zeros = [
+        struct.unpack("500d", plan[part]).count(0)
+        for kind, part in read_arrays(shape, plan_bytes(shape))
+        if kind == "double"
+    ]
+    assert zeros.count(0) == 12
+    assert zeros.count(1) >= 4
 
 
 def test_some_calls_are_larger_than_all_that_are_given_and_keep_within_the_domain(tmp_path: Path) -> None:
@@ -95,7 +117,7 @@ def test_a_wrong_answer_at_a_larger_size_says_which_size_may_be_the_cause(tmp_pa
     assert advised(Shape(spec, (510,)), "z is wrong") == "z is wrong"
 
 
-@pytest.mark.parametrize("letter", ["u", *HABITS])
+@pytest.mark.parametrize("letter", ["u", *FUNCTION_HABITS])
 def test_values_keep_within_their_domain(letter: str, sandbox: Sandbox, tmp_path: Path) -> None:
     problem = problem_of(tmp_path, 'domain = { x = "(0, 2]", k = "0..n-1" }')
     reals, wholes = drawn(sandbox, problem, letter, 40)
@@ -132,8 +154,8 @@ def habits_of(inputs: Sequence[Input], array: int) -> set[str]:
 
 def test_an_original_that_is_right_everywhere_is_asked_in_every_way(sandbox: Sandbox, tmp_path: Path) -> None:
     found = made(sandbox, problem_of(tmp_path), tmp_path)
-    assert len(found) == len(HABITS)
-    assert len({one.name for one in found}) == len(HABITS)
+    assert len(found) == len(FUNCTION_HABITS)
+    assert len({one.name for one in found}) == len(FUNCTION_HABITS)
     assert all(one.second_look is not None and one.expected is not None for one in found)
 
 
@@ -169,10 +191,25 @@ def test_what_inputs_c_writes_stays_as_it_writes_it_unless_the_problem_says_more
     assert own == {"k"}
     shapes = beyond_shapes(problem, own)
     assert {one.habits[1] for one in shapes} == {"u"}
-    assert {one.habits[0] for one in shapes} == set(HABITS)
+    assert {one.habits[0] for one in shapes} == set(FUNCTION_HABITS)
     said = problem_of(tmp_path, 'domain = { k = "any", x = "drawn" }', inputs=inputs)
     assert anyio.run(Inputs(sandbox, said).own_arrays) == frozenset()
     assert {one.habits[0] for one in beyond_shapes(said)} == {"u"}
+    usual = drawn(sandbox, said, "u")[1]
+    assert usual == [*range(usual[0], usual[0] + 90)]
+    assert len(set(drawn(sandbox, said, "c")[1])) == 1
+    touched = problem_of(
+        tmp_path, 'domain = { k = "any" }', inputs=inputs.replace("for (int i = 0; i < n; i++) k[i]", "int i = 0; k[0]")
+    )
+    found = drawn(sandbox, touched, "c")[1]
+    assert found[0] < 1000 and len(set(found[1:])) == 1  # a part that it writes stays
+
+
+def test_where_all_values_are_the_problems_own_larger_sizes_are_left(tmp_path: Path) -> None:
+    shapes = beyond_shapes(problem_of(tmp_path), frozenset({"x", "k"}))
+    assert [500 < one.sizes[0] <= 563 for one in shapes] == [True, True]
+    assert {one.habits for one in shapes} == {("u",) * 4}
+    assert not any(one.is_timed for one in shapes)
 
 
 def test_sizes_go_up_to_the_end_of_their_domain(tmp_path: Path) -> None:

@@ -82,6 +82,11 @@ _GCC_FLAGS = (
     r"-D[A-Za-z_]\w*(=[\w.+-]*)?|-U[A-Za-z_]\w*",
     r"-l(m|pthread|gomp|stdc\+\+|atomic|rt|quadmath)",
 )
+# What a build knows of the time would tell a program how old it is.
+_GCC_TIMELESS = (
+    *("-Wno-builtin-macro-redefined", '-D__TIME__="00:00:00"', '-D__DATE__="Jan  1 1970"'),
+    '-D__TIMESTAMP__="Thu Jan  1 00:00:00 1970"',
+)
 _GCC_WATCH = (
     *("-fmax-errors=20", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"),
     *("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks"),
@@ -115,14 +120,16 @@ LANGUAGES = {
     for row in (
         Language(
             name="cpp", suffixes=(".cpp", ".cc", ".cxx", ".C"), grammar="cpp", tools=("g++",), package="g++",
-            build=("g++", "{flags}", "{sources}", "-o", "{out}", "{libraries}"), run=("{artefact}",), native=True,
+            build=("g++", *_GCC_TIMELESS, "{flags}", "{sources}", "-o", "{out}", "{libraries}"),
+            run=("{artefact}",), native=True,
             default_flags=("-std=c++17", "-O3"), allowed_flags=_GCC_FLAGS, bare=True, precompiles=True,
             watch=_GCC_WATCH,
         ),
         Language(
             name="c", suffixes=(".c",), grammar="c", tools=("gcc",), package="gcc",
-            build=("gcc", "{flags}", "{sources}", "-o", "{out}", "{libraries}", "-lm"), run=("{artefact}",),
-            default_flags=("-std=gnu17", "-O3"), allowed_flags=_GCC_FLAGS, bare=True, native=True, watch=_GCC_WATCH,
+            build=("gcc", *_GCC_TIMELESS, "{flags}", "{sources}", "-o", "{out}", "{libraries}", "-lm"),
+            run=("{artefact}",), default_flags=("-std=gnu17", "-O3"), allowed_flags=_GCC_FLAGS, bare=True, native=True,
+            watch=_GCC_WATCH,
         ),
         Language(
             name="python", suffixes=(".py",), grammar="python", tools=("/usr/bin/python3",), package="python3",

@@ -9,7 +9,7 @@
     flop = "2*m*n*k"            # of one call
     bytes = "8*(m*k+k*n+m*n)"   # optional: what any right call must read and write at least
     inputs = "inputs.c"         # optional; also: calls, slots, tolerance
-    tolerances = { C = 1e-6 }   # optional: of single arrays; whole numbers must be the same without one
+    tolerances = { C = 1e-6 }   # optional: of single arrays; without: 1e-9, float 1e-5, whole numbers must be the same
     domain = { A = "[0, 1]", n = "1..4096" }   # optional: which values an argument may have (domains.py)
 
 An array that is not const is written; ``inout double X[n]`` and ``scratch double X[n]`` are read and written; the
@@ -43,6 +43,7 @@ _MOST_ARRAYS = 16  # as in shim_calls.h
 _MOST_BYTES = 1 << 28  # of all the arrays of a pass: each pass makes and compares them
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 _MOST_SLOTS = 65536  # as in shim_calls.h
+_TOLERANCES = {"double": 1e-9, "float": 1e-5}  # where the problem gives none; a float has seven digits
 
 
 @final
@@ -59,7 +60,7 @@ class FunctionTable:
     inputs: str = ""
     calls: int = 8
     slots: int = 1
-    tolerance: float = 1e-9
+    tolerance: float | None = None
     bytes: str = ""
     tolerances: Mapping[str, float] = field(default_factory=dict)
     domain: Mapping[str, str] = field(default_factory=dict)
@@ -72,13 +73,20 @@ def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] =
     for key in ("name", "header", "arguments", "timed", "flop"):
         if not getattr(table, key):
             raise InputError(f"[function] needs `{key}`; see docs/how-to/functions.md for an example")
-    if min(table.calls, table.slots) < 1 or table.slots > _MOST_SLOTS or not table.tolerance > 0:
+    if (
+        min(table.calls, table.slots) < 1
+        or table.slots > _MOST_SLOTS
+        or (table.tolerance is not None and not table.tolerance > 0)
+    ):
         raise InputError(
             f"[function]: calls and slots must be 1 or more, slots at most {_MOST_SLOTS}, tolerance above 0"
         )
+    arguments = tuple(_argument(text) for text in table.arguments)
+    floats = [one.name for one in arguments if one.ctype == "float" and one.access in ("out", "inout")]
+    by_type = dict.fromkeys(floats, _TOLERANCES["float"]) if table.tolerance is None else {}
     spec = FunctionSpec(
         name=table.name,
-        arguments=tuple(_argument(text) for text in table.arguments),
+        arguments=arguments,
         timed=(),
         checked=(),
         flop=table.flop,
@@ -87,9 +95,9 @@ def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] =
         inputs=read(table.inputs) if table.inputs else "",
         calls=table.calls,
         slots=table.slots,
-        tolerance=table.tolerance,
+        tolerance=_TOLERANCES["double"] if table.tolerance is None else table.tolerance,
         moved=table.bytes,
-        tolerances=tuple(sorted(table.tolerances.items())),
+        tolerances=tuple(sorted({**by_type, **table.tolerances}.items())),
         domain=tuple(sorted(table.domain.items())),
     )
     spec = replace(

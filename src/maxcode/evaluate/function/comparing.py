@@ -105,12 +105,19 @@ def odd_element(
     return at, struct.unpack_from(code, want, at * width)[0], struct.unpack_from(code, got, at * width)[0]
 
 
+_SORTED_AT_MOST = 8 << 20  # bytes
+_ORDER = " (the numbers are the same in another order: among equal ones the original's order counts)"
+
+
 def first_difference(ctype: str, want: bytes, have: bytes) -> str:
     """The first whole number that is not the same, in words; there must be one."""
     code = "i" if ctype == "int" else "l"
     values = zip(struct.iter_unpack(code, want), struct.iter_unpack(code, have), strict=True)
     at, one, other = next((at, one, other) for at, ((one,), (other,)) in enumerate(values) if one != other)
-    return f"element {at} is {other} in place of {one}"
+    is_order = len(want) <= _SORTED_AT_MOST and sorted(struct.iter_unpack(code, want)) == sorted(
+        struct.iter_unpack(code, have)
+    )
+    return f"element {at} is {other} in place of {one}{_ORDER if is_order else ''}"
 
 
 def nudge(ctype: str, whole: ctypes.Array[ctypes.c_char], part: slice, share: float, seed: int) -> None:

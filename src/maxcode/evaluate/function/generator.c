@@ -1,16 +1,16 @@
 /* Prints the plan and the inputs of calls (shim_calls.h); compiled with the user's inputs.c, run in the sandbox.
  *
- *   generator ROUNDS SLOTS OFFSET SCALAR... BYTES... KIND... VALUES...
+ *   generator ROUNDS SLOTS OFFSET UNUSUAL BITS SCALAR... BYTES... KIND... VALUES...
  *
- * Standard input: two keys of 32 bytes, one of the values, one of the seeds that maxcode_fill is given.  Numbers come out
- * of ChaCha with 8 rounds, written after the description in RFC 8439: who sees some of them learns nothing of others.
+ * Standard input: two keys of 32 bytes, one of the values, one of the seeds that maxcode_fill is given (stream.h).
  *
  * VALUES, a word for each array: a letter of how values are drawn, '!' where the problem itself says what values there
  * may be and '-' elsewhere, then which: '*' any, '+' above 0, '0' not below 0, ':LOW,HIGH' both included.  The letter u
  * is the usual way: uniform in [-1, 1), whole numbers of -999 to 999, or within LOW and HIGH.  habits.py explains the
- * other letters; where there is another one, two of the calls are drawn by it, which ones a coin says, and the rest the usual
- * way.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!'.  Standard
- * error: the letter by which each array was drawn.
+ * other letters; where there is another one, UNUSUAL of the calls are drawn by it, which ones a coin says, and the rest the
+ * usual way.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!': if maxcode_fill
+ * writes all of it, it is drawn by its letter afterwards.  Whole numbers of any size have BITS bits at most, where that is
+ * not 0.  Standard error: the letter by which each array was drawn.
  */
 #include <float.h>
 #include <limits.h>
@@ -25,45 +25,9 @@ extern const int maxcode_scalars, maxcode_arrays;
 extern const char maxcode_types[]; /* of the arrays: d, f, i or l */
 void maxcode_fill(unsigned long seed, const long *scalars, void *const *arrays);
 
-/* ------------------------------------------------------------------------------------------------------- ChaCha8 */
-
-struct stream {
-    uint32_t key[8];
-    uint64_t block;
-    uint32_t words[16];
-    int left;
-};
+#include "stream.h"
 
 static struct stream values, seeds;
-
-static uint32_t turned(uint32_t word, int by) { return word << by | word >> (32 - by); }
-
-static void quarter(uint32_t *w, int a, int b, int c, int d) {
-    w[a] += w[b], w[d] = turned(w[d] ^ w[a], 16);
-    w[c] += w[d], w[b] = turned(w[b] ^ w[c], 12);
-    w[a] += w[b], w[d] = turned(w[d] ^ w[a], 8);
-    w[c] += w[d], w[b] = turned(w[b] ^ w[c], 7);
-}
-
-static void refill(struct stream *from) {
-    uint32_t begin[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* "expand 32-byte k" */
-    memcpy(begin + 4, from->key, sizeof from->key);
-    begin[12] = (uint32_t)from->block, begin[13] = (uint32_t)(from->block >> 32);
-    memcpy(from->words, begin, sizeof begin);
-    for (int i = 0; i < 4; i++) { /* two rounds each: columns, then diagonals */
-        for (int j = 0; j < 4; j++) quarter(from->words, j, 4 + j, 8 + j, 12 + j);
-        for (int j = 0; j < 4; j++) quarter(from->words, j, 4 + (j + 1) % 4, 8 + (j + 2) % 4, 12 + (j + 3) % 4);
-    }
-    for (int i = 0; i < 16; i++) from->words[i] += begin[i];
-    from->block++;
-    from->left = 16;
-}
-
-static uint64_t next(struct stream *from) {
-    if (from->left < 2) refill(from);
-    from->left -= 2;
-    return (uint64_t)from->words[from->left] << 32 | from->words[from->left + 1];
-}
 
 static uint64_t below(uint64_t limit) { return next(&values) % limit; }
 
@@ -98,14 +62,24 @@ static int64_t usual_whole(const struct rule *rule) {
 /* The values that are drawn once for an array. */
 struct choice {
     int exponent, most;
-    uint64_t rare; /* one value in so many is far from the others */
+    uint64_t rare; /* one value in so many is unlike the others */
     double real[FEW];
     int64_t whole[FEW];
 };
 
+/* Of one call alone: sums over very far values lose digits that honest programs may lose elsewhere. */
+static bool may_be_very_far;
+
+static int most_bits; /* of whole numbers, 0: those of their type */
+
 static int64_t of_any_size(char type) {
-    const int64_t whole = type == 'l' ? (int64_t)next(&values) : (int32_t)next(&values);
-    return whole >> below(type == 'l' ? 63 : 31);
+    const int width = type == 'l' ? 63 : 31, bits = most_bits && most_bits < width ? most_bits : width;
+    return (int64_t)next(&values) >> (63 - bits) >> below((uint64_t)bits);
+}
+
+static int64_t not_negative(int64_t whole, int64_t most) {
+    if (!most_bits) return whole & most;
+    return whole < 0 ? -(whole + 1) : whole;
 }
 
 static double edge_real(const struct rule *rule, const struct choice *once) {
@@ -121,9 +95,6 @@ static int64_t edge_whole(char type, const struct rule *rule) {
     return found[below(8)];
 }
 
-/* A few of them, of which no look at a few places tells: the others are as usual. */
-static bool is_far(const struct choice *once) { return below(once->rare) == 0; }
-
 static double real_value(const struct rule *rule, const struct choice *once) {
     const double usual = usual_real(rule);
     switch (rule->letter) {
@@ -137,7 +108,6 @@ static double real_value(const struct rule *rule, const struct choice *once) {
     case 'c': return once->real[0];
     case 'i': return (double)below(7) - 3;
     case 'e': return edge_real(rule, once);
-    case 'l': return is_far(once) ? ldexp(below(2) ? -usual : usual, abs(once->exponent)) : usual;
     default: return usual;
     }
 }
@@ -147,14 +117,13 @@ static int64_t whole_value(char type, const struct rule *rule, const struct choi
     switch (rule->letter) {
     case 'f': return type == 'l' ? (int64_t)next(&values) : (int32_t)next(&values);
     case 's': case 'w': case 'o': case 'd': return of_any_size(type);
-    case 'p': return of_any_size(type) & most;
-    case 'n': return -(of_any_size(type) & most);
+    case 'p': return not_negative(of_any_size(type), most);
+    case 'n': return -not_negative(of_any_size(type), most);
     case 'z': return below(2) ? 0 : usual_whole(rule);
     case 'r': return once->whole[below(FEW)];
     case 'c': return once->whole[0];
     case 'i': return (int64_t)below(7) - 3;
     case 'e': return edge_whole(type, rule);
-    case 'l': return is_far(once) ? of_any_size(type) : usual_whole(rule);
     default: return usual_whole(rule);
     }
 }
@@ -215,19 +184,80 @@ static struct choice chosen(char type, const struct rule *rule) {
     return once;
 }
 
-static void fill(char type, const struct rule *rule, void *array, size_t bytes) {
+static void put_real(char type, void *array, size_t i, double value) {
+    if (type == 'd')
+        ((double *)array)[i] = value;
+    else
+        ((float *)array)[i] = (float)value;
+}
+
+static void put_whole(char type, void *array, size_t i, int64_t value) {
+    if (type == 'i')
+        ((int *)array)[i] = (int)value;
+    else
+        ((long *)array)[i] = (long)value;
+}
+
+static bool is_real(char type) { return type == 'd' || type == 'f'; }
+
+static double real_at(char type, const void *array, size_t i) {
+    return type == 'd' ? ((const double *)array)[i] : ((const float *)array)[i];
+}
+
+static int64_t whole_at(char type, const void *array, size_t i) {
+    return type == 'i' ? ((const int *)array)[i] : ((const long *)array)[i];
+}
+
+/* What stands at one of a few places where the other values are as usual. */
+static double unlike_real(char type, const struct rule *rule, const struct choice *once, const void *array, size_t count) {
+    const double other = real_at(type, array, below(count));
+    switch (rule->letter) {
+    case 'k': return 0;
+    case 'y': return other;
+    case 'm': return -other;
+    case 'v': return edge_real(rule, once);
+    default: return ldexp(below(2) ? -usual_real(rule) : usual_real(rule), abs(once->exponent));
+    }
+}
+
+static int64_t unlike_whole(char type, const struct rule *rule, const void *array, size_t count) {
+    const int64_t other = whole_at(type, array, below(count));
+    switch (rule->letter) {
+    case 'k': return 0;
+    case 'y': return other;
+    case 'm': return (int64_t)(0 - (uint64_t)other);
+    case 'v': return edge_whole(type, rule);
+    default: return of_any_size(type);
+    }
+}
+
+static bool is_of_few(char letter) { return strchr("lkymv", letter) != NULL; }
+
+/* Changes one of the usual values, or a few, of which no look at some places tells. */
+static void change(char type, const struct rule *rule, void *array, size_t count, bool is_alone) {
+    struct choice once = chosen(type, rule);
+    if (rule->letter == 'v' || !may_be_very_far) once.exponent %= 1 + LITTLE;
+    const size_t sure = count ? below(count) : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i != sure && (is_alone || below(once.rare))) continue;
+        if (is_real(type))
+            put_real(type, array, i, real_within(rule, unlike_real(type, rule, &once, array, count)));
+        else
+            put_whole(type, array, i, whole_within(rule, unlike_whole(type, rule, array, count)));
+    }
+}
+
+static void fill(char type, const struct rule *rule, void *array, size_t bytes, bool is_alone) {
     const size_t count = bytes / (type == 'd' || type == 'l' ? 8 : 4);
-    const bool is_real = type == 'd' || type == 'f';
     const struct choice once = rule->letter == 'u' ? (struct choice){0} : chosen(type, rule);
     for (size_t i = 0; i < count; i++) {
-        const double real = is_real ? real_within(rule, real_value(rule, &once)) : 0;
-        const int64_t whole = is_real ? 0 : whole_within(rule, whole_value(type, rule, &once));
-        if (type == 'd') ((double *)array)[i] = real;
-        if (type == 'f') ((float *)array)[i] = (float)real;
-        if (type == 'i') ((int *)array)[i] = (int)whole;
-        if (type == 'l') ((long *)array)[i] = (long)whole;
+        if (is_real(type))
+            put_real(type, array, i, real_within(rule, real_value(rule, &once)));
+        else
+            put_whole(type, array, i, whole_within(rule, whole_value(type, rule, &once)));
     }
     if (rule->letter == 'o' || rule->letter == 'd') sort(type, array, count, rule->letter == 'd');
+    if (is_of_few(rule->letter)) change(type, rule, array, count, is_alone);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- plan */
@@ -236,6 +266,7 @@ struct field { /* an array of a call */
     void *bytes;
     uint64_t size, kind;
     struct rule rule;
+    bool is_after; /* drawn after maxcode_fill, which would write over all of it */
 };
 
 static struct rule rule_of(char type, const char *word) {
@@ -249,28 +280,59 @@ static struct rule rule_of(char type, const char *word) {
     return rule;
 }
 
-static void fill_all(const struct field *fields, bool usual) {
-    for (int i = 0; i < maxcode_arrays; i++) {
-        struct rule rule = fields[i].rule;
-        if (usual) rule.letter = 'u';
-        if (fields[i].kind != 1) fill(maxcode_types[i], &rule, fields[i].bytes, fields[i].size);
-    }
+enum how { USUAL, SEVERAL, ALONE }; /* ALONE: one value where a few are unlike the others */
+
+static void fill_one(const struct field *field, char type, enum how how) {
+    struct rule rule = field->rule;
+    if (how == USUAL) rule.letter = 'u';
+    if (field->kind != 1) fill(type, &rule, field->bytes, field->size, how == ALONE);
 }
 
-/* The arrays that maxcode_fill changes keep the values that it is written for. */
+static void fill_all(const struct field *fields, enum how how) {
+    for (int i = 0; i < maxcode_arrays; i++) fill_one(&fields[i], maxcode_types[i], how);
+}
+
+static void fill_after(const struct field *fields, enum how how) {
+    for (int i = 0; i < maxcode_arrays; i++)
+        if (fields[i].is_after) fill_one(&fields[i], maxcode_types[i], how);
+}
+
+static char *copy_of(const struct field *field) {
+    char *copy = malloc(field->size + 1);
+    return memcpy(copy, field->bytes, field->size);
+}
+
+/* Whether maxcode_fill writes the same into an array whatever stands there, and in the others what stands there now. */
+static bool is_all_written(const struct field *fields, int which, const long *scalars, void *const *arrays) {
+    char **before = calloc((size_t)maxcode_arrays, sizeof *before), *found[2];
+    const uint64_t seed = next(&seeds);
+    for (int i = 0; i < maxcode_arrays; i++) before[i] = copy_of(&fields[i]);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < maxcode_arrays; i++) memcpy(fields[i].bytes, before[i], fields[i].size);
+        fill_one(&fields[which], maxcode_types[which], USUAL);
+        maxcode_fill(seed, scalars, arrays);
+        found[turn] = copy_of(&fields[which]);
+    }
+    const bool is_same = !memcmp(found[0], found[1], fields[which].size);
+    for (int i = 0; i < maxcode_arrays; i++) free(before[i]);
+    free(before), free(found[0]), free(found[1]);
+    return is_same;
+}
+
+/* The arrays that maxcode_fill changes keep the values that it is written for, unless the problem itself says which. */
 static void leave_alone(struct field *fields, const long *scalars, void *const *arrays) {
     char **before = calloc((size_t)maxcode_arrays + 1, sizeof *before);
-    fill_all(fields, true);
-    for (int i = 0; i < maxcode_arrays; i++) {
-        before[i] = malloc(fields[i].size + 1);
-        memcpy(before[i], fields[i].bytes, fields[i].size);
-    }
+    fill_all(fields, USUAL);
+    for (int i = 0; i < maxcode_arrays; i++) before[i] = copy_of(&fields[i]);
     maxcode_fill(next(&seeds), scalars, arrays);
     for (int i = 0; i < maxcode_arrays; i++) {
         if (!fields[i].rule.is_stated && memcmp(before[i], fields[i].bytes, fields[i].size)) fields[i].rule.letter = 'u';
         free(before[i]);
     }
     free(before);
+    for (int i = 0; i < maxcode_arrays; i++)
+        if (fields[i].rule.is_stated && fields[i].rule.letter != 'u' && fields[i].kind != 1)
+            fields[i].is_after = is_all_written(fields, i, scalars, arrays);
 }
 
 /* What the program is told with its first word: the slots, the offset, the scalars, the bytes of the arrays. */
@@ -288,27 +350,37 @@ static bool has_keys(void) {
 }
 
 int main(int count, char **words) {
-    if (count != 4 + maxcode_scalars + 3 * maxcode_arrays || !has_keys()) return 2;
+    if (count != 6 + maxcode_scalars + 3 * maxcode_arrays || !has_keys()) return 2;
     const uint32_t plan[4] = {(uint32_t)maxcode_arrays, (uint32_t)atoi(words[2]), (uint32_t)atoi(words[1]),
                               (uint32_t)atoi(words[3])};
     long *scalars = calloc((size_t)maxcode_scalars + 1, sizeof *scalars);
     void **arrays = calloc((size_t)maxcode_arrays + 1, sizeof *arrays);
     struct field *fields = calloc((size_t)maxcode_arrays + 1, sizeof *fields);
-    char **sizes = words + 4 + maxcode_scalars, **kinds = sizes + maxcode_arrays, **rules = kinds + maxcode_arrays;
-    for (int i = 0; i < maxcode_scalars; i++) scalars[i] = strtol(words[4 + i], NULL, 10);
+    char **sizes = words + 6 + maxcode_scalars, **kinds = sizes + maxcode_arrays, **rules = kinds + maxcode_arrays;
+    for (int i = 0; i < maxcode_scalars; i++) scalars[i] = strtol(words[6 + i], NULL, 10);
     for (int i = 0; i < maxcode_arrays; i++) {
         const uint64_t size = strtoull(sizes[i], NULL, 10);
         arrays[i] = calloc(1, size + 1);
-        fields[i] = (struct field){arrays[i], size, strtoull(kinds[i], NULL, 10), rule_of(maxcode_types[i], rules[i])};
+        fields[i] = (struct field){
+            arrays[i], size, strtoull(kinds[i], NULL, 10), rule_of(maxcode_types[i], rules[i]), false};
     }
+    most_bits = atoi(words[5]);
     put_plan(plan, scalars, fields);
     leave_alone(fields, scalars, arrays);
     for (int i = 0; i < maxcode_arrays; i++) fputc(fields[i].rule.letter, stderr);
     const uint64_t calls = (uint64_t)plan[1] * plan[2];
-    const uint64_t sure = below(calls), other = calls > 1 ? (sure + 1 + below(calls - 1)) % calls : sure;
+    uint64_t left = strtoull(words[4], NULL, 10);
+    bool is_alone = below(2), was_far = false;
+    if (left > calls) left = calls;
     for (uint64_t call = 0; call < calls; call++) {
-        fill_all(fields, call != sure && call != other);
+        const bool is_usual = below(calls - call) >= left;
+        const enum how how = is_usual ? USUAL : is_alone ? ALONE : SEVERAL;
+        may_be_very_far = how == ALONE && !was_far;
+        was_far |= may_be_very_far;
+        if (!is_usual) left--, is_alone = !is_alone;
+        fill_all(fields, how);
         maxcode_fill(next(&seeds), scalars, arrays);
+        if (!is_usual) fill_after(fields, how);
         for (int i = 0; i < maxcode_arrays; i++)
             if (fields[i].kind != 1) fwrite(arrays[i], 1, fields[i].size, stdout);
     }

@@ -1,9 +1,9 @@
 """The workload amplifier: larger inputs for an original that ends too soon to be timed.
 
 They come from the user's generator if its command takes ``{size}``; else from given inputs whose format is understood:
-their lines or cases are repeated, and the counts are adjusted.  They grow four times at a time, until a run is long
-enough or a limit is reached.  The original is the oracle, under the same conditions as for other fresh inputs, except
-for its use of time and memory, which is meant to grow.
+their lines or cases are repeated, drawn again where that is free, and the counts are adjusted.  They grow four times at
+a time, until a run is long enough or a limit is reached.  The original is the oracle, under the same conditions as for
+other fresh inputs, except for its use of time and memory, which is meant to grow.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
     by_size = any("{size}" in word for word in spec.generator)
     step("inputs are made larger: their format is read")
     given = await understood(admitted)
-    grown = _by_generator(sandbox, admitted, seed) if by_size else _by_repeating(given, admitted)
+    grown = _by_generator(sandbox, admitted, seed) if by_size else _by_repeating(given, admitted, seed)
     tried = steps = 0
     async for factor, candidates in grown:
         tried, steps = factor, steps + 1
@@ -86,7 +86,11 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
 
 
 def _how(given: Understood) -> str:
-    return "its number" if given.shapes[0].is_one_number else "lines or cases repeated, their counts with them"
+    return (
+        "its number"
+        if given.shapes[0].is_one_number
+        else "more lines or cases like the given ones, their counts with them"
+    )
 
 
 async def _by_generator(sandbox: Sandbox, admitted: Admitted, seed: int) -> AsyncIterator[tuple[int, list[Candidate]]]:
@@ -103,7 +107,7 @@ async def _by_generator(sandbox: Sandbox, admitted: Admitted, seed: int) -> Asyn
         yield factor, [Candidate(blob, f"generator, size x {factor}") for _, blob in found]
 
 
-async def _by_repeating(given: Understood, admitted: Admitted) -> AsyncIterator[tuple[int, list[Candidate]]]:
+async def _by_repeating(given: Understood, admitted: Admitted, seed: int) -> AsyncIterator[tuple[int, list[Candidate]]]:
     slowest = sorted(admitted.inputs, key=lambda one: -one.seconds)[:_BASES] if given.shapes else []
     texts = [text for one in slowest if (text := text_of(one.stdin)) is not None]
     for times in range(1, _GROWN_AT_MOST + 1):
@@ -111,7 +115,7 @@ async def _by_repeating(given: Understood, admitted: Admitted) -> AsyncIterator[
         found = []
         for text in texts:
             if len(text) * factor <= _TEXT_AT_MOST:
-                grown = await computed(larger, given, text, factor)
+                grown = await computed(larger, given, text, factor, f"{seed} larger")
                 found += [grown] if grown is not None else []
         if not found:
             return

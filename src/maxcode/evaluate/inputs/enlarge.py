@@ -7,17 +7,23 @@ if they are valid; everything else must be as in the given inputs.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 
 from maxcode.evaluate.inputs.format_model import FormatModel, Understood, users
-from maxcode.evaluate.inputs.grammar import Field, Repetition, tree_of, walk, written
+from maxcode.evaluate.inputs.grammar import Field, Repetition, Tree, tree_of, walk, written
 from maxcode.evaluate.inputs.invariants import Fact, Key, Span
-from maxcode.evaluate.inputs.mutate import drawable, is_free, of_type, resize, step_of
+from maxcode.evaluate.inputs.mutate import copied, drawable, is_free, of_type, resize, step_of, steps_of
+
+_DRAWS = 8
 
 
-def larger(given: Understood, base: str, factor: int) -> str | None:
+def larger(given: Understood, base: str, factor: int, seed: str = "") -> str | None:
     """The text with ``factor`` times as many cases, lines or items, or its only number so many times larger; None if
-    anything but sizes would be new."""
+    anything but sizes would be new.
+
+    The repeated ones are drawn again where that is free: a program that remembers a case would meet it again and again.
+    """
     if not given.shapes:
         return None
     known = given.shapes[0]
@@ -27,8 +33,40 @@ def larger(given: Understood, base: str, factor: int) -> str | None:
             resize(known.shape, tree or [], field, lambda old: [*range(old)] * factor)
         text = written(known.shape, tree) if tree is not None else base
         if text != base and all(_is_only_larger(other, text, fields) for other in given.shapes):
-            return text
+            return _redrawn(given, tree or [], fields, seed) or text
     return _multiplied(given, base, factor) if known.is_one_number else None
+
+
+def _redrawn(given: Understood, tree: Tree, scaled: frozenset[Field], seed: str) -> str | None:
+    """The text with its numbers drawn again and its order changed, both only where they are free; None where they are
+    not, or anything but sizes would be new.  Cases are drawn one by one: among many, one shows something new."""
+    known, rng = given.shapes[0], random.Random(seed)
+    blocks = [at for at, node in enumerate(known.shape) if isinstance(node, Repetition) and not node.is_table]
+    other = copied(tree)
+    for at in blocks:
+        other[at] = [_drawn_case(known, [*tree[:at], [body], *tree[at + 1 :]], at, scaled, rng) for body in tree[at]]
+    if not blocks:
+        other = _drawn(known, tree, scaled, rng) or tree
+    text = written(known.shape, other)
+    return text if other != tree and all(_is_only_larger(one, text, scaled) for one in given.shapes) else None
+
+
+def _drawn_case(known: FormatModel, tree: Tree, at: int, scaled: frozenset[Field], rng: random.Random) -> Tree:
+    """The only case in the block ``at`` of a tree, drawn again; as it is where every draw shows something new."""
+    drawn = _drawn(known, tree, scaled, rng)
+    case: Tree = (drawn or tree)[at][0]
+    return case
+
+
+def _drawn(known: FormatModel, tree: Tree, scaled: frozenset[Field], rng: random.Random) -> Tree | None:
+    for _ in range(_DRAWS):
+        other = copied(tree)
+        for how, step in steps_of(known, other):
+            if how != "resized":
+                step(rng, other)
+        if all(comes_with_size(known, key, fact, scaled) for key, fact in known.new_in(other)):
+            return other
+    return None
 
 
 def _multiplied(given: Understood, base: str, factor: int) -> str | None:

@@ -81,7 +81,7 @@ def base_of(given: Understood, rng: random.Random) -> str:
 def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
     """A given text after one to three random changes."""
     tree = tree_of(known.shape, base)
-    steps = list(_steps(known, tree)) if tree is not None else []
+    steps = list(steps_of(known, tree)) if tree is not None else []
     if tree is None or not steps:
         return None
     chosen = sorted(rng.sample(range(len(steps)), min(len(steps), rng.randint(1, 3))))
@@ -102,7 +102,7 @@ def _explains(known: FormatModel, lines: Lines) -> bool:
     return tree is not None and next(known.new_in(tree), None) is None
 
 
-def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
+def steps_of(known: FormatModel, tree: Tree) -> Iterator[Step]:
     """The changes that this tree allows: sizes first, order last."""
     places = list(walk(known.shape, tree))
     for field in sorted(known.counts):
@@ -328,9 +328,10 @@ def resize(shape: Shape, tree: Tree, field: Field, picks: Callable[[int], list[i
             continue
         put_in_order(place, [pick if pick < last else last for pick in [*kept, kept[-1]][: len(kept) + offset]])
         if isinstance(node, Repetition) and not node.is_table:
-            place.part[:] = map(_copied, place.part)  # a body that comes twice may change once
+            place.part[:] = map(copied, place.part)  # a body that comes twice may change once
         cell.tokens[cell.at] = str(len(kept))
 
 
-def _copied(part: Tree) -> Tree:
-    return [_copied(one) if isinstance(one, list) else one for one in part]
+def copied(part: Tree) -> Tree:
+    """A tree of its own, to be changed."""
+    return [copied(one) if isinstance(one, list) else one for one in part]

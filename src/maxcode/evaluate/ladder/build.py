@@ -181,7 +181,8 @@ class Builder:
 
     async def _make_header(self, tongue: Language, problem: Problem, text: str, folder: Path) -> bool:
         flags = problem.spec.flags
-        argv = (tongue.tools[0], *flags, _LINES, "-x", "c++-header", "/src/pch.h", "-o", "/tmp/out")
+        own = tongue.build[: tongue.build.index("{flags}")]
+        argv = (*own, *flags, _LINES, "-x", "c++-header", "/src/pch.h", "-o", "/tmp/out")
         ran = await self._run(argv, {"pch.h": text}, problem.spec.limits, tongue)
         if not ran.ok or "/tmp/out" not in ran.files:
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maxcode.code import techniques
 from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem, Program
-from maxcode.evaluate.function.function import forbidden
+from maxcode.evaluate.function.libraries import forbidden
 
 SOURCE_AT_MOST = 1_000_000  # bytes
 
@@ -25,7 +25,7 @@ def reject(problem: Problem, action: Action) -> Evaluation | None:
         return Evaluation(Outcome.REJECTED, Feedback((f"not text: it holds {error.object[error.start]!r}",)))
     if size > SOURCE_AT_MOST:
         return Evaluation(Outcome.REJECTED, Feedback((f"{size} bytes of source; at most {SOURCE_AT_MOST}",)))
-    library = forbidden(program) if problem.traits.bars_libraries else None
+    library = forbidden(program, problem.spec.function_spec.name) if problem.traits.bars_libraries else None
     return Evaluation(Outcome.REJECTED, Feedback((library,))) if library is not None else None
 
 

@@ -8,6 +8,7 @@ counted as passed.
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ SLOWDOWN, GRACE_S = 30.0, 5.0  # -O1 with checks is 2 to 10 times slower than -O
 MEMORY_TIMES, MEMORY_MORE_MB = 3, 512  # for red zones and quarantined memory
 DEFECTS_KEPT = 50
 FINDING = "a sanitizer found"  # the beginning of every sentence about a defect
+PERMITTED = "no error on this processor"  # the beginning of every sentence about alignment, where that is so
+OVERFLOW = "signed integer overflow"  # a class of findings
+Place = tuple[str, str, int]  # a class of findings, file and line
 _STATUS = 99
 _OPTIONS = f"detect_leaks=0:exitcode={_STATUS}:allocator_may_return_null=1:external_symbolizer_path=:color=never"
 _REMOVED = re.compile(r"-O.*|-g[0-3]?|-s|-static|-fopenmp-simd")
@@ -50,6 +54,16 @@ class Defect:
     input: str
     words: str
     in_original: bool = False
+
+    @property
+    def is_permitted(self) -> bool:
+        """True if the processor permits it: words at any address on x86-64, where fast readers count on that."""
+        return "misaligned address" in self.kind and platform.machine() == "x86_64"
+
+    @property
+    def place(self) -> Place:
+        """Its class and where it is."""
+        return self.kind, self.file, self.line
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else "at an unknown line"
@@ -126,10 +140,19 @@ class Sanitizers:
         found = await self._all(program)
         return replace(found, defects=tuple(_once(found.defects))[:DEFECTS_KEPT])
 
-    async def clean(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """The inputs on which the original ends well without a finding; and what was not run."""
+    async def clean(self, harmless: frozenset[Place] = frozenset()) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The inputs on which the original ends well without a finding but at ``harmless`` places; and what was not
+        run."""
         found = await self._all(self.problem.program)
-        return frozenset(found.inputs) - {defect.input for defect in found.defects}, found.not_run
+        defects = [one for one in found.defects if one.place not in harmless]
+        return frozenset(found.inputs) - {defect.input for defect in defects}, found.not_run
+
+    async def overflows(self) -> frozenset[Place]:
+        """Where whole numbers of the original overflow though this build, which wraps them, gives the same answers;
+        nowhere if it finds anything else on these inputs."""
+        found = await self._all(self.problem.program)
+        is_all = not found.not_run and all(one.kind == OVERFLOW and one.line for one in found.defects)
+        return frozenset(one.place for one in found.defects) if is_all else frozenset()
 
     async def _all(self, program: Program) -> Sanitized:
         is_original = program.digest == self.problem.program.digest
@@ -218,7 +241,7 @@ def _without_addresses(words: str) -> str:
 
 def _once(defects: Iterable[Defect]) -> Iterable[Defect]:
     """The first finding of each kind and place."""
-    found: dict[tuple[str, str, int], Defect] = {}
+    found: dict[Place, Defect] = {}
     for one in defects:
-        found.setdefault((one.kind, one.file, one.line), one)
+        found.setdefault(one.place, one)
     return found.values()

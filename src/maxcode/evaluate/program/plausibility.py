@@ -16,7 +16,7 @@ from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
-from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized, bench_for, compared
+from maxcode.evaluate.ladder.sanitize import FINDING, PERMITTED, Sanitized, bench_for, compared
 from maxcode.evaluate.ladder.unwritten import Found, Variants, chosen, refusal
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
@@ -138,7 +138,8 @@ class Examiner:
                 self.originals[key] = await bench.look(admitted.problem.program)
             found = await compared(bench, program, self.originals[key])
         new = [defect for defect in found.defects if not defect.in_original]
-        return tuple(f"{FINDING} {defect}" for defect in new[:_DEFECTS_SHOWN])
+        shown = sorted(new, key=lambda one: one.is_permitted)[:_DEFECTS_SHOWN]
+        return tuple(f"{f'{PERMITTED}:' if one.is_permitted else FINDING} {one}" for one in shown)
 
 
 def failed_with(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:

@@ -195,7 +195,8 @@ def _refusal(found: Certificate) -> str:
 def _doubts(found: Certificate) -> Iterator[str]:
     recheck = found.harsher if found.format > FIRST_FORMAT else None
     defects = found.sanitized.defects if found.sanitized is not None else ()
-    findings = (*(f"{FINDING} {one}" for one in defects if not one.in_original), *found.given_only)
+    findings = [f"{FINDING} {one}" for one in defects if not (one.in_original or one.is_permitted)]
+    findings += found.given_only
     control = _doubt_about_control(found.control)
     return Grounds(found.sandbox, found.timing, recheck, found.unseen, findings, control).doubts()
 
