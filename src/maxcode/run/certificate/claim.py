@@ -198,7 +198,7 @@ def _doubts(found: Certificate) -> Iterator[str]:
     findings = [f"{FINDING} {one}" for one in defects if not (one.in_original or one.is_permitted)]
     findings += found.given_only
     control = _doubt_about_control(found.control)
-    return Grounds(found.sandbox, found.timing, recheck, found.unseen, findings, control).doubts()
+    return Grounds(found.sandbox, found.timing, recheck, found.unseen, tuple(findings), control).doubts()
 
 
 def _doubt_about_control(control: Control | None) -> str:
