@@ -27,10 +27,10 @@ def feedback_lines(step: Step, previous: Step | None) -> list[str]:
 
 
 def result_line(evaluation: Evaluation) -> str:
-    """The result of a step on one line: ``=> correct, speedup 1.45x [1.40, 1.50], confirmed by a second timing`` or
-    ``=> unbuilt: why``."""
+    """The result of a step on one line: ``=> correct, speedup 1.45x [1.40, 1.50], confirmed by a second timing; a pass
+    over the timed inputs takes 20.0 ms, the original's 29.0 ms`` or ``=> unbuilt: why``."""
     if evaluation.timing is not None:
-        return f"=> correct, speedup {_speedup(evaluation.timing)}{_rate(evaluation.timing)}"
+        return f"=> correct, speedup {_speedup(evaluation.timing)}{_rate(evaluation.timing)}{_pass(evaluation.timing)}"
     if evaluation.outcome is Outcome.CORRECT:
         return f"=> correct, not timed: {'; '.join(evaluation.warnings) or 'no reason given'}"
     reasons = "; ".join(evaluation.feedback.reasons) or "no reason given"
@@ -59,7 +59,7 @@ def _speedup(timing: Timing) -> str:
         return f"{timing.speedup} (not distinguishable from the original)"
     if not timing.significant:
         return f"{timing.speedup} (not significant)"
-    return f"{timing.speedup}, {'' if timing.confirmed else 'not '}confirmed by a second timing"
+    return f"{timing.speedup}, {'confirmed by a second timing' if timing.confirmed else 'timed once, not confirmed yet'}"
 
 
 def machine_lines(code: MachineCode | None) -> list[str]:
@@ -82,6 +82,13 @@ def machine_lines(code: MachineCode | None) -> list[str]:
         f"machine code of the loop that computes most in a turn: {body.work} operations in {body.instructions} "
         f"instructions ({counts}); at best about {body.rate:.1f} operations a cycle, an estimate"
     ]
+
+
+def _pass(timing: Timing) -> str:
+    if timing.median_seconds is None:
+        return ""
+    before, now = map(milliseconds, timing.median_seconds)
+    return f"; a pass over the timed inputs takes {now}, the original's {before}"
 
 
 def _rate(timing: Timing) -> str:
