@@ -163,7 +163,7 @@ def test_the_best_of_the_run_is_shown_only_where_it_is_the_faster_one(reached: R
     assert "code of first" in told_of_part(part, reached[(1, 1)], reached)
     assert "1.60x [1.60, 1.60], confirmed" in told_of_part(part, reached[(1, 1)], reached)
     below = child(unconfirmed, (4, 0), 1.1, "below")
-    assert "2.50x [2.50, 2.50], not confirmed" in text("Best", below, reached)
+    assert "2.50x [2.50, 2.50], timed once so far" in text("Best", below, reached)
 
 
 def told_of_part(part: Part, state: State, reached: Reached) -> str:

@@ -59,7 +59,7 @@ def _speedup(timing: Timing) -> str:
         return f"{timing.speedup} (not distinguishable from the original)"
     if not timing.significant:
         return f"{timing.speedup} (not significant)"
-    return f"{timing.speedup}, {'confirmed by a second timing' if timing.confirmed else 'timed once, not confirmed yet'}"
+    return f"{timing.speedup}, {'confirmed by a second timing' if timing.confirmed else 'timed once so far'}"
 
 
 def machine_lines(code: MachineCode | None) -> list[str]:
