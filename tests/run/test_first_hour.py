@@ -13,7 +13,7 @@ import pytest
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.cures import cure_of_build
+from maxcode.evaluate.ladder.cures import cure_of_build, cure_of_candidate
 from maxcode.evaluate.ladder.prepare import build_original
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.machine.machine import describe
@@ -21,6 +21,7 @@ from maxcode.evaluate.program.admission import Admissions
 from maxcode.problems import load
 from maxcode.run.display import Display
 from maxcode.run.evaluation import Measured
+from maxcode.run.given_candidate import read_candidate
 from maxcode.run.waits import waits_on
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Sandbox
@@ -136,6 +137,30 @@ def test_a_candidate_that_does_not_build_for_want_of_a_source_gets_a_note(notes:
     assert note.startswith("the candidate does not build, and the original does: nothing defines shortest: if it is ")
     right = Measured(describe("tier 2"), found, found.baseline).result(())
     assert not any("does not build" in one for one in right.notes)
+
+
+def test_a_candidate_of_one_file_replaces_the_source_of_its_name_and_the_advice_says_so(
+    tmp_path: Path, builder: Builder
+) -> None:
+    sources = {
+        "app/main.c": "long f(void);\nint main(void) { return (int)f(); }\n",
+        "lib/f.c": "long f(void) { return 0; }\n",
+    }
+    problem = Problem("p", "program", "c", Program(sources), ProgramSpec(("-O2",)))
+    better = "long f(void) { return 0 * 1; }\n"
+    for name in ("f.c", "f_new.c"):
+        (tmp_path / name).write_text(better)
+    named = read_candidate(tmp_path / "f.c", problem)
+    assert named.files == {**sources, "lib/f.c": better} and list(named.files) == list(sources)
+    other = read_candidate(tmp_path / "f_new.c", problem)
+    assert other.files == {**sources, "app/main.c": better}
+    built = anyio.run(builder.build, problem, other)
+    assert built.artefact is None
+    cure = cure_of_candidate(built.diagnostics, problem)
+    assert cure == (
+        "nothing defines main: a candidate that is one file replaces app/main.c, or another file only if it has that "
+        "one's name (such as f.c); else give a folder with all files of the program"
+    )
 
 
 def test_a_fault_of_the_program_itself_gets_no_cure() -> None:

@@ -15,7 +15,7 @@ from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.harness_protocol import SearchHarness, WorksAhead
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
-from maxcode.evaluate.ladder.cures import cure_of_build
+from maxcode.evaluate.ladder.cures import cure_of_candidate
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
@@ -117,7 +117,7 @@ class Measured:
 
     def _cures(self) -> Iterator[str]:
         """What the user can do about a candidate that does not build."""
-        cure = cure_of_build(self.evaluation.feedback.diagnostics)
+        cure = cure_of_candidate(self.evaluation.feedback.diagnostics, self.admitted.problem)
         if self.evaluation.outcome is Outcome.UNBUILT and cure:
             yield f"the candidate does not build, and the original does: {cure}"
 

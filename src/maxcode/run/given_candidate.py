@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import final
 
 from maxcode.code.languages import LANGUAGES, language
@@ -25,8 +25,10 @@ GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
 
 
 def read_candidate(path: Path, problem: Problem) -> Program:
-    """The program in a file, or in a folder with the file names of the original; a folder without a problem.toml of its
-    own may leave out headers.  For a repository also a diff, or a revision.  Raises InputError if it cannot be read."""
+    """The program in a file, which replaces the original's file of that name, else its first; or in a folder with the
+    file names of the original; a folder without a problem.toml of its own may leave out headers.
+
+    For a repository also a diff, or a revision.  Raises InputError if it cannot be read."""
     if problem.traits.is_patch:
         return patched(path, problem)
     if path.is_dir() or path.name == DESCRIPTION:
@@ -40,7 +42,9 @@ def read_candidate(path: Path, problem: Problem) -> Program:
         found = winner_in(folder, replace(problem, program=Program(here))).files
         return Program({name: found.get(name, text) for name, text in problem.program.files.items()})
     _refuse_other_language(path, problem)
-    return problem.program.with_text(read_text(path, FileKind("the candidate")))
+    files = problem.program.files
+    replaced = next((name for name in files if PurePosixPath(name).name == path.name), problem.program.name)
+    return Program({**files, replaced: read_text(path, FileKind("the candidate"))})
 
 
 def _refuse_other_language(path: Path, problem: Problem) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
-from maxcode.core.types import CaseResult, Limits, Outcome, ProgramSpec
+from maxcode.code.languages import language
+from maxcode.core.types import CaseResult, Limits, Outcome, Problem, ProgramSpec
 
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _OPENMP = re.compile(r"undefined reference to `(?:omp_|GOMP_)|fatal error: omp\.h")
@@ -28,6 +30,19 @@ def cure_of_build(diagnostics: str) -> str:
             "names them in `sources`; if it is from a usual library, name it with --flags (such as -lm or -lpthread)"
         )
     return ""
+
+
+def cure_of_candidate(diagnostics: str, problem: Problem) -> str:
+    """What to do about a candidate that does not build, although the original does; empty as for that one."""
+    found = _LIBRARY.search(diagnostics)
+    sources = [name for name in problem.program.files if name.endswith(language(problem.language).suffixes)]
+    if found is None or len(sources) < 2:
+        return cure_of_build(diagnostics)
+    return (
+        f"nothing defines {found[1]}: a candidate that is one file replaces {sources[0]}, or another file only if it "
+        f"has that one's name (such as {PurePosixPath(sources[1]).name}); else give a folder with all files of the "
+        "program"
+    )
 
 
 def cure_of_failure(result: CaseResult, spec: ProgramSpec) -> str:
