@@ -29,10 +29,11 @@ from maxcode.core.types import (
     Timing,
     Usage,
 )
-from maxcode.core.types.measured import CaseResult
+from maxcode.core.types.measured import CaseResult, RaceVerdict
 from maxcode.evaluate.cluster.utilisation import Report, SlotUse
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.rounds.stages import without_work
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.result import RunResult, paid
@@ -203,3 +204,16 @@ def test_a_module_says_what_is_not_in_its_speed_up_and_why_it_may_mean_nothing()
     assert any(line.startswith("beyond     9 calls compared") and "3 skipped" in line for line in lines)
     plain = json.loads(result_of(Evaluation(Outcome.CORRECT, timing=RACE), admitted(), MACHINE, ()).as_json())
     assert plain.keys().isdisjoint({"start_s", "beyond", "degenerate"})
+
+
+@pytest.mark.parametrize("verdict", ["faster", "tie"])
+def test_that_a_problem_is_degenerate_is_said_in_one_doubt_and_in_no_note(verdict: RaceVerdict) -> None:
+    whys = ("the output is zero everywhere", "input 1 as it is passes")
+    notes = tuple(map(without_work, whys))
+    timing = replace(RACE, verdict=verdict, significant=verdict == "faster", degenerate=whys)
+    evaluation = Evaluation(Outcome.CORRECT, timing=timing, warnings=(*notes, "another warning"))
+    found = result_of(evaluation, admitted("module"), MACHINE, notes)
+    speed, *others = [line for line in str(found).splitlines() if "without doing the work" in line]
+    assert speed.startswith("speed-up") and speed.count("without doing the work") == 1
+    assert [line.partition(" the reference")[0].strip() for line in others] == ["DOUBT", "DOUBT"]
+    assert "another warning" in str(found) and set(notes) <= set(found.notes)

@@ -16,7 +16,7 @@ from maxcode.core.types import Evaluation, Machine, Node, Outcome, Recheck, Rema
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.certificate import FreshInputTiming, fields_of
-from maxcode.run.certificate.doubts import doubts_about
+from maxcode.run.certificate.doubts import doubts_about, is_told
 from maxcode.run.certificate.unseen import is_apart
 from maxcode.run.figures import OtherFigures, Speedup, figures_of, speedup_of
 from maxcode.run.result_html import page_of
@@ -74,8 +74,12 @@ class CandidateResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        notes = (f"note       {note}" for note in self.notes if note not in (self.why or ""))
+        notes = (f"note       {note}" for note in self.notes if self.is_new(note))
         return printable("\n".join([*self.lines(), *notes]))
+
+    def is_new(self, note: str) -> bool:
+        """Whether the lines of the speed-up and of the doubts do not say it already."""
+        return note not in (self.why or "") and not is_told(note, self.doubts)
 
     def _repr_html_(self) -> str:
         return page_of(self.headline(), str(self))
@@ -173,7 +177,7 @@ def result_of(
         outcome=evaluation.outcome,
         reasons=evaluation.feedback.reasons,
         speedup=speedup_of(timing) if timing is not None else None,
-        why=None if is_faster else _why(evaluation, found),
+        why=None if is_faster else _why(evaluation, found, doubts),
         tests=tests_of(found),
         inputs_timed=len(timing.inputs) if timing is not None else 0,
         machine=machine,
@@ -218,14 +222,15 @@ def tests_of(found: Admitted) -> dict[str, int]:
     return {**counts, "dropped": len(found.dropped)}
 
 
-def _why(evaluation: Evaluation, found: Admitted) -> str:
-    """Why there is no speed-up, or no proved one."""
+def _why(evaluation: Evaluation, found: Admitted, doubts: Sequence[str]) -> str:
+    """Why there is no speed-up, or no proved one, without what the doubts say."""
     if evaluation.timing is None:
         return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     ended = _ENDED[evaluation.timing.verdict]
+    warnings = [one for one in evaluation.warnings if not is_told(one, doubts)]
     if evaluation.timing.verdict == "slower":
-        return "; ".join((ended, *evaluation.warnings))
-    return "; ".join(evaluation.warnings) or ended
+        return "; ".join((ended, *warnings))
+    return "; ".join(warnings) or ended
 
 
 _ENDED: Mapping[RaceVerdict, str] = {  # why a race shows no proved gain

@@ -143,8 +143,7 @@ class RunResult:
         if self.times:
             yield f"time       {in_words(self.times)}"
         yield from _titled("left to do", self.left)
-        told = self.why or ""
-        yield from (f"note       {one}" for one in self.notes if one not in told and not one.endswith(self.doubts))
+        yield from (f"note       {one}" for one in self.notes if self.measured.is_new(one))
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""

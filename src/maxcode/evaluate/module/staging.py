@@ -57,6 +57,7 @@ from maxcode.evaluate.rounds.round import (
     late,
     seconds_of,
 )
+from maxcode.evaluate.rounds.stages import without_work
 from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
@@ -93,10 +94,7 @@ class Staged:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Warnings for every result."""
-        return tuple(
-            f"degenerate: {why}; a program could pass without doing the work, so a speed-up means nothing here"
-            for why in self.degenerate
-        )
+        return tuple(map(without_work, self.degenerate))
 
     @property
     def problem(self) -> Problem:

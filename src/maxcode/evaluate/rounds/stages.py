@@ -11,6 +11,11 @@ from maxcode.evaluate.ladder.race import End, Side
 from maxcode.evaluate.rounds.round import RoundFailed, Sitting
 
 
+def without_work(why: str) -> str:
+    """That a problem is degenerate, in words; ``why``: without its end."""
+    return f"degenerate: {why}; a program could pass without doing the work"
+
+
 class StagedProblem(Protocol):
     """An admitted problem.  ``degenerate``: why a candidate could pass without doing the work; ``same_calls``: which
     calls are timed, in words, where they are the same in every pair; empty where every call is drawn anew."""

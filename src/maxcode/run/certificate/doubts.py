@@ -11,6 +11,7 @@ from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
 from maxcode.evaluate.repo.candidates import DOUBTFUL
+from maxcode.evaluate.rounds.stages import without_work
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
 
@@ -35,7 +36,12 @@ def unchecked(recheck: Recheck | None, fresh: FreshInputTiming | None) -> Iterat
 def degenerate(reasons: Iterable[str]) -> Iterator[str]:
     """One doubt for every reason why a program could pass without doing the work."""
     for why in reasons:
-        yield f"the reference is degenerate: {why}; a program could pass without doing the work"
+        yield f"the reference is {without_work(why)}"
+
+
+def is_told(note: str, doubts: Iterable[str]) -> bool:
+    """Whether a note says no more than one of the doubts."""
+    return any(note.endswith(doubt) or doubt.endswith(note) for doubt in doubts)
 
 
 @final
