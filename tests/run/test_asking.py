@@ -168,6 +168,10 @@ def test_a_lost_prompt_is_printed_again_and_a_run_is_finished_at_once(place: Pat
     assert both.returncode == 2 and "give the ID of a prompt, or --finish" in both.stderr
     ended = maxcode("tell", "run", "--finish", cwd=place)
     assert "run/certificate.json" in ended.stdout
+    many = told["open"]
+    why = f"finished by the user (maxcode tell RUN --finish) with {many} prompt{'s' * (many != 1)} open"
+    assert f"ended before its budget of candidates: {why}\n" in ended.stdout and "no further gain" not in ended.stdout
+    assert json.loads((place / "run" / "result.json").read_text())["ended"] == why
     assert doubts_of(json.loads((place / "run" / "result.json").read_text())) == []
     assert "confirming the best of batch 1 on fresh pairs" in ended.stderr
     assert "certificate: timing the winner" in ended.stderr

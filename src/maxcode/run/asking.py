@@ -20,7 +20,7 @@ from typing import Any, Literal, final
 import msgspec
 
 from maxcode.core.confined import is_confined, refuse_outside
-from maxcode.core.files import read_file, write_whole
+from maxcode.core.files import read_file, read_text, write_whole
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, StateId, Step
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.questions import LEASE_S, Question, Questions
@@ -32,7 +32,7 @@ from maxcode.run.record import Evaluated, Proposed, Settled, read_events
 from maxcode.run.report import RESULT
 from maxcode.run.request import Request
 
-_FOLDER, _REQUEST, _LOCK = "asked", "request.json", "lock"
+_FOLDER, _REQUEST, _LOCK, _FINISHED = "asked", "request.json", "lock", "finished"
 REFUSALS = 2  # answers that cannot be used, and leave their prompt open; the next one counts as a candidate
 
 Go = Callable[[Request], Any]
@@ -177,6 +177,8 @@ def finish(run: Path, go: Go) -> Told:
     """Answers every open prompt with "no further gain" until the run ends; its winner is confirmed and certified.
     Raises as ``tell``."""
     told, questions = Told((), 0), _questions(run)
+    if (many := len(questions.open())) and not (run / _FOLDER / _FINISHED).exists():
+        write_whole(run / _FOLDER / _FINISHED, f"{many}".encode())
     while told.result is None:
         for name in questions.open():
             questions.answer(name, NO_GAIN_ANSWER)
@@ -184,6 +186,16 @@ def finish(run: Path, go: Go) -> Told:
         if told.result is None and not told.open:
             raise InputError(f"{run} has no open prompt and does not end; repeat the command that began it")
     return told
+
+
+def why_ended(request: Request, ended: str) -> str:
+    """``ended``, or that the user finished the run: the answers that are then given in the user's place say nothing of
+    the programs."""
+    path = request.out / _FOLDER / _FINISHED if request.policy == ASK and request.out is not None else None
+    if path is None or not path.exists():
+        return ended
+    many = read_text(path)
+    return f"finished by the user (maxcode tell RUN --finish) with {many} prompt{'s' * (many != '1')} open"
 
 
 def _gone_on(run: Path, go: Go) -> Told:

@@ -28,7 +28,7 @@ from maxcode.evaluate.target import Target, where
 from maxcode.llm.journal import Journal
 from maxcode.problems import is_given, load
 from maxcode.run.admission import Admission
-from maxcode.run.asking import keep_request
+from maxcode.run.asking import keep_request, why_ended
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
 from maxcode.run.complete_request import CompleteRequest, completed
@@ -230,7 +230,7 @@ class _Search:
             spent=paid(found.spent),
             times=self.times.split(),
             stopped=found.stopped,
-            ended=found.ended,
+            ended=why_ended(self.job.request, found.ended),
             certificate=folder / FILE if certificate is not None else None,
             cluster=slots,
             notes=(*best.notes, *(late or _certificate_notes(self.job, found, certificate))),
@@ -259,9 +259,9 @@ class _Search:
 
 def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterator[str]:
     """Notes on the end of the search and on its models."""
-    if found.ended:
+    if ended := why_ended(request, found.ended):
         what = "ended before its budget of candidates" if request.budget < MANY else "its budget is used"
-        yield f"{what}: {found.ended}"
+        yield f"{what}: {ended}"
     yield from [found.undone] if found.undone else ()
     yield from notes_on_candidates(found)
     if journal.failures:
