@@ -36,6 +36,21 @@ def test_a_language_without_rules_is_refused_at_once_with_the_cure(tmp_path: Pat
         completed(python)
 
 
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [("syn.cpp", "int main( { return 0 }\n", "error: expected"), ("syn.py", "def f(:\n", "SyntaxError")],
+)
+def test_a_program_that_does_not_build_gets_the_words_of_its_compiler(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        completed(program(tmp_path, name, text))
+    assert not isinstance(refused.value, NoRuleError)
+    assert f"the original {name} does not build" in str(refused.value) and words in str(refused.value)
+
+
+@pytest.mark.sandbox
 def test_a_program_to_which_no_rule_applies_is_refused(tmp_path: Path) -> None:
     request = program(tmp_path, "slow.c", SUM)
     with pytest.raises(NoRuleError, match=r"no rule of the built-in rewriter applies to slow\.c"):

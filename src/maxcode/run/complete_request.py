@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import final
 
 from maxcode.core.types import Problem
-from maxcode.errors import InputError
+from maxcode.errors import InputError, NoRuleError
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import build_original
 from maxcode.observe.trajectory import LEAST_TOKENS
+from maxcode.policy.rules.rewriter import LANGUAGES
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.asking import refuse_untellable
+from maxcode.run.interrupts import run_async
 from maxcode.run.names import ASK, USUAL, usual_critic
 from maxcode.run.proposal import refuse_branch
 from maxcode.run.record import HEADER
@@ -25,6 +29,7 @@ from maxcode.run.request import (
     refuse_without_rules,
     rules_of,
 )
+from maxcode.sandbox.selftest import open_safe
 from maxcode.search.methods import candidates
 
 
@@ -67,7 +72,7 @@ def completed(request: Request) -> CompleteRequest:
     refuse_replay(request, folder)
     refuse_unread_techniques(request, loaded.problem)
     rules_of(request)
-    refuse_without_rules(request, loaded.problem)
+    _refuse_without_rules(request, loaded.problem)
     if request.branch:
         refuse_branch(loaded.problem, request.branch)
     if request.policy == ASK:
@@ -79,6 +84,22 @@ def loaded_of(request: Request) -> tuple[Loaded, Request]:
     """Loads the problem in the requested shapes; the returned request holds these shapes as overrides."""
     overrides = shaped(request.source, request.tests, request.overrides, request.shapes)
     return load(request.source, request.tests, overrides), replace(request, overrides=overrides)
+
+
+def _refuse_without_rules(request: Request, problem: Problem) -> None:
+    """Raises NoRuleError as ``refuse_without_rules``; of a program that does not build, InputError with the words of
+    its compiler, because no rule can read it."""
+    try:
+        refuse_without_rules(request, problem)
+    except NoRuleError:
+        if problem.kind == "program" and problem.language in LANGUAGES and request.measured_on is None:
+            run_async(_build, problem)
+        raise
+
+
+async def _build(problem: Problem) -> None:
+    sandbox = await open_safe()
+    await build_original(Builder(sandbox, sandbox.cache), problem)
 
 
 def _refuse_unwritable(folder: Path) -> None:
