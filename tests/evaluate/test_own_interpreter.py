@@ -84,6 +84,8 @@ def test_an_interpreter_that_does_not_start_is_told_with_its_cure(
     base.mkdir(parents=True)
     (base / "python3").write_text("#!/bin/sh\necho it is broken >&2\nexit 3\n")
     (base / "python3").chmod(0o755)
+    (venv / "bin").mkdir()
+    (venv / "bin" / "python3").symlink_to(base / "python3")
     (venv / "pyvenv.cfg").write_text(f"home = {base}\nversion = 3.11.0\n")
     with pytest.raises(InputError) as refused:
         anyio.run(Admissions(sandbox, builder, 0).admit, problem_in(tmp_path, str(venv)))

@@ -134,6 +134,13 @@ def test_folders_that_an_environment_names_are_shown_too(tmp_path: Path) -> None
         folder.mkdir(parents=True)
     (packages / "edited.pth").write_text(f"{edited}\nimport os; os.abort()\n# words\n")
     (tmp_path / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\nversion = 3.11.0\n")
+    with pytest.raises(InputError, match=r"is gone: .* has no python that can be found; .* `python3 -m venv --clear /"):
+        find_python(str(tmp_path))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(tmp_path / "no-such-python")
+    with pytest.raises(InputError, match="has no python that can be found"):
+        find_python(str(tmp_path))
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
     found = find_python(str(tmp_path))
     assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited]
 

@@ -166,6 +166,8 @@ def outside(place: Path) -> None:
         (folder / "inputs.py").write_text("def inputs(seed, size):\n    return (seed,)\n")
         (folder / "venv/lib/python3.1/site-packages").mkdir(parents=True)
         (folder / "venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+        (folder / "venv/bin").mkdir()
+        (folder / "venv/bin/python3").symlink_to("/usr/bin/python3")
         (folder / "venv/lib/python3.1/site-packages/a.pth").write_text(f"{place.parent}\n")
     (place.parent / "tests").mkdir()
     (place.parent / "tests/1.in").write_text("1\n")

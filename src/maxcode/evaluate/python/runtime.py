@@ -13,6 +13,7 @@ from maxcode.errors import InputError
 from maxcode.sandbox.sealed import INTERPRETER
 
 PACKAGES_FOLDER, PYTHON_FOLDER = "/opt/venv", "/opt/python"
+_ANEW = "make the virtual environment anew: `python3 -m venv --clear {}`"
 _SETTING = re.compile(r"^\s*(\w[\w-]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
 
 
@@ -61,7 +62,12 @@ def find_python(venv: str) -> PythonRuntime:
     python = Path(settings.get("home", ""), "python3").resolve()
     packages = sorted(folder.glob("lib/python3.*/site-packages"))
     if not python.is_file() or not packages:
-        raise InputError(f"the interpreter of {folder} is gone ({python}); make the virtual environment anew")
+        raise InputError(f"the interpreter of {folder} is gone ({python}); {_ANEW.format(folder)}")
+    if not any(one.is_file() for one in folder.glob("bin/python*")):
+        raise InputError(
+            f"the interpreter of {folder} is gone: {folder / 'bin'} has no python that can be found; "
+            f"{_ANEW.format(folder)}"
+        )
     shown, binds = _shown(python)
     named = settings.get("version", "") or settings.get("version_info", "")
     folders = [packages[-1], *_named_folders(packages[-1])]
