@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from maxcode.cli.common import overrides
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.policy.rules.rewriter import edits, unit_of
 from maxcode.run.complete_request import completed
@@ -97,3 +98,10 @@ def test_tests_that_are_too_short_end_the_run_before_anything_is_written(tmp_pat
     with pytest.raises(UnmeasurableError, match=r"not measurable: .* takes .* ms of CPU.*--anyway"):
         optimize_source(request)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, float("nan"), 1e9])
+def test_a_limit_of_a_run_that_is_no_number_of_seconds_is_refused_by_its_option(seconds: float) -> None:
+    with pytest.raises(InputError, match=r"--run-limit is .*; give a number of seconds above 0 and below 1e\+08"):
+        overrides({"run_limit": seconds})
+    assert overrides({"run_limit": 2.5}) == {"limits": {"run_s": 2.5}}

@@ -25,6 +25,7 @@ from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
 from maxcode.observe.trajectory import TOKENS
 from maxcode.problems import named_files
+from maxcode.problems.description import LIMIT_BELOW
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
@@ -278,8 +279,10 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
     if given.get("venv") is not None:
         found["python"] = {"venv": str(given["venv"].absolute())}
-    if given.get("run_limit") is not None:
-        found["limits"] = {"run_s": given["run_limit"]}
+    if (run_s := given.get("run_limit")) is not None:
+        if not 0 < run_s < LIMIT_BELOW:
+            raise InputError(f"--run-limit is {run_s:g}; give a number of seconds above 0 and below {LIMIT_BELOW:g}")
+        found["limits"] = {"run_s": run_s}
     found |= {key: given[key] for key in ("include", "compile_commands") if given.get(key)}
     return {**found, **_started_with(given)}
 

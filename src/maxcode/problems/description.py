@@ -39,6 +39,7 @@ from maxcode.problems.function_table import FunctionTable
 from maxcode.problems.python_table import PythonTable
 
 DESCRIPTION = "problem.toml"
+LIMIT_BELOW = 1e8  # of each limit
 GENERATED = 4  # inputs to make if a generator is given without a number
 
 
@@ -191,7 +192,7 @@ def _sensible(found: Description, where: str) -> None:
         raise InputError(f"{where}: id is {found.id!r}; it names the run folder, so it must be a plain name")
     for name in ("run_s", "build_s", "memory_mb", "output_mb", "processes"):
         value = getattr(found.limits, name)
-        if not 0 < value < 1e8:
+        if not 0 < value < LIMIT_BELOW:
             raise InputError(f"{where}: limits.{name} is {value}; it must be a number above 0 and below 1e8")
     for name in ("abs_tol", "rel_tol"):
         value = getattr(found.checker, name)
