@@ -47,7 +47,7 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
 def session_of(sandbox: Sandbox, problem: Problem, blobs: Sequence[Blob]) -> AbstractAsyncContextManager[Session]:
     """A session for runs of a problem's programs, with its data files beside them: the same one for every purpose."""
     tongue, binds = tongue_of(problem), binds_of(problem)
-    return sandbox.session(blobs, None, binds, tongue.bare, runtime=tongue.runtime, data=problem.spec.data)
+    return sandbox.session(blobs, binds=binds, bare=tongue.bare, runtime=tongue.runtime, data=problem.spec.data)
 
 
 @final
