@@ -83,9 +83,14 @@ def test_a_confirmation_that_does_not_fit_is_named_and_the_same_command_with_mor
     assert cut.outcome is Outcome.CORRECT and not cut.confirmed and not cut.trusted and cut.candidates == 1
     (line,) = [one for one in str(cut).splitlines() if one.startswith("speed-up")]
     assert line == f"speed-up   none: {cut.why}"
+    outcome = str(cut).splitlines()[0]
+    assert outcome == "outcome    correct (the original: no candidate was confirmed to be faster)"
+    (spent,) = [one for one in str(cut).splitlines() if one.startswith("time ")]
+    assert "search " in spent or "confirmation " in spent
     looks = HangsAtConfirmation()
     full = table_run(place, 60.0, Table(rule=lambda text: 1.8, before=looks.__call__))
     assert looks.looks == 1, "the candidate is in the record: only the confirmation is made"
+    assert str(full).startswith("outcome    correct\n")
     assert full.confirmed and full.candidates == 1 and "the time ended" not in str(full)
 
 

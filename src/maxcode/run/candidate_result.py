@@ -77,6 +77,11 @@ class CandidateResult:
         notes = (f"note       {note}" for note in self.notes if self.is_new(note))
         return printable("\n".join([*self.lines(), *notes]))
 
+    @property
+    def is_of_candidate(self) -> bool:
+        """Whether it is not the original that stands here because nothing was won."""
+        return self.speedup is None or self.speedup.pairs > 0
+
     def is_new(self, note: str) -> bool:
         """Whether the lines of the speed-up and of the doubts do not say it already."""
         return note not in (self.why or "") and not is_told(note, self.doubts)
@@ -90,7 +95,8 @@ class CandidateResult:
 
     def lines(self) -> Iterator[str]:
         """All but the notes."""
-        yield f"outcome    {self.outcome.value}"
+        whose = "" if self.is_of_candidate else " (the original: no candidate was confirmed to be faster)"
+        yield f"outcome    {self.outcome.value}{whose}"
         yield from (f"           {reason}" for reason in self.reasons)
         is_count = self.speedup is not None and self.speedup.clock == "instructions"
         yield f"{'counted' if is_count else 'speed-up':<10} {_told(self)}"
@@ -255,7 +261,7 @@ def _told(result: CandidateResult) -> str:
     found = result.speedup
     if found is None:
         return result.why or "not measured"
-    if found.pairs == 0:
+    if not result.is_of_candidate:
         return f"none: {result.why}"
     if found.clock == "instructions":
         return _counted(found, result)
