@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from maxcode.code.source import prose
@@ -125,6 +125,7 @@ def test_a_drawing_holds_nothing_but_shapes_and_numbers() -> None:
     assert not {key for key in names if key.startswith("on") or "href" in key or key in ("style", "id")}
 
 
+@example(0.0014340246289719243, 1.25)
 @given(st.floats(1e-3, 1e3), st.floats(1.21, 1e4))
 def test_ticks_of_ratios_are_round_few_and_inside(low: float, spread: float) -> None:
     ticks = ratio_ticks(low, low * spread)

@@ -92,7 +92,7 @@ def _refuse_without_rules(request: Request, problem: Problem) -> None:
     try:
         refuse_without_rules(request, problem)
     except NoRuleError:
-        if problem.kind == "program" and problem.language in LANGUAGES and request.measured_on is None:
+        if problem.traits.has_tests and problem.language in LANGUAGES and request.measured_on is None:
             run_async(_build, problem)
         raise
 

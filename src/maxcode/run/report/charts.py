@@ -194,10 +194,11 @@ def ratio_ticks(low: float, high: float, most: int = 7) -> list[float]:
     """Round ratios between ``low`` and ``high``, 1 among them when it lies there, at most about ``most``."""
     if high / low > 5:
         return _powers(low, high, most)
-    for step in (head * 10.0**decade for decade in range(-3, 9) for head in (1, 2, 2.5, 5)):
+    least = min(-3, math.floor(math.log10(high)) - 2)
+    for step in (head * 10.0**decade for decade in range(least, 9) for head in (1, 2, 2.5, 5)):
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
-            return [round(step * k, 4) for k in range(max(1, first), last + 1)]
+            return [round(step * k, 1 - least) for k in range(max(1, first), last + 1)]
     return []
 
 
