@@ -6,17 +6,15 @@ import fcntl
 import json
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from maxcode.sandbox.lanes import LOCK
-from tests.support.counting import QUARTER, SLOW
-from tests.support.processes import descendants, is_alive, wait_until
+from tests.support.counting import QUARTER, counting_place
+from tests.support.processes import descendants, is_alive, optimizing, wait_until
 
 pytestmark = pytest.mark.sandbox
 AT_MOST_S = 15.0  # on a busy machine; without a load it is two to three seconds
@@ -32,24 +30,11 @@ class Gives:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A program whose pairs take a second, so that a confirmation or a certificate takes far longer than a stop."""
-    (tmp_path / "slow.c").write_text(SLOW)
-    (tmp_path / "policy.py").write_text(POLICY)
-    (tmp_path / "tests").mkdir()
-    for number, n in enumerate((10, 900_000_000)):
-        (tmp_path / "tests" / f"{number}.in").write_text(f"{n}\n")
-        (tmp_path / "tests" / f"{number}.out").write_text(f"{n * (n - 1) // 2}\n")
-    return tmp_path
+    return counting_place(tmp_path, 900_000_000, POLICY)
 
 
-@contextmanager
-def started(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--out", "run",
-               "--policy", "policy.py:Gives", "--method", "best-of-n", "--budget", "1", *words]  # fmt: skip
-    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        try:
-            yield run
-        finally:
-            run.kill()
+def started(place: Path, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    return optimizing(place, "--policy", "policy.py:Gives", "--method", "best-of-n", "--budget", "1", *words)
 
 
 def stopped_at(run: subprocess.Popen[str], moment: str) -> str:

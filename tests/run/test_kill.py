@@ -8,17 +8,16 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from maxcode.sandbox.lanes import LOCK
-from tests.support.counting import SLOW
-from tests.support.processes import descendants, is_alive, wait_until
+from tests.support.counting import counting_place
+from tests.support.processes import descendants, is_alive, optimizing, wait_until
 
 pytestmark = pytest.mark.sandbox
 
@@ -42,25 +41,12 @@ class Slowly:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    (tmp_path / "slow.c").write_text(SLOW)
-    (tmp_path / "policy.py").write_text(POLICY)
-    (tmp_path / "tests").mkdir()
-    for number, n in enumerate((10, 200_000_000)):
-        (tmp_path / "tests" / f"{number}.in").write_text(f"{n}\n")
-        (tmp_path / "tests" / f"{number}.out").write_text(f"{n * (n - 1) // 2}\n")
-    return tmp_path
+    return counting_place(tmp_path, 200_000_000, POLICY)
 
 
-@contextmanager
-def started(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def started(place: Path, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
     """A run of three candidates, gone when the block is left."""
-    command = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--out", "run",
-               "--policy", "policy.py:Slowly", "--method", "refine", "--budget", "3", *words]  # fmt: skip
-    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        try:
-            yield run
-        finally:
-            run.kill()
+    return optimizing(place, "--policy", "policy.py:Slowly", "--method", "refine", "--budget", "3", *words)
 
 
 def events(place: Path) -> bytes:

@@ -4,6 +4,8 @@
 four numbers at a time: about four times faster, and steady enough that a confirmation soon ends.
 """
 
+from pathlib import Path
+
 LOOP = 'for (long i = 0; i < n; i++) { sum += i; __asm__ volatile("" : "+r"(sum)); }'
 SLOW = f"""#include <stdio.h>
 int main(void) {{
@@ -20,3 +22,14 @@ BY_FOUR = (
     "    for (; i < n; i++) sum += i;"
 )
 QUARTER = SLOW.replace(LOOP, BY_FOUR)
+
+
+def counting_place(place: Path, largest: int, policy: str) -> Path:
+    """The slow program with two tests, of 10 and of ``largest`` numbers, and a file with a policy."""
+    (place / "slow.c").write_text(SLOW)
+    (place / "policy.py").write_text(policy)
+    (place / "tests").mkdir()
+    for number, n in enumerate((10, largest)):
+        (place / "tests" / f"{number}.in").write_text(f"{n}\n")
+        (place / "tests" / f"{number}.out").write_text(f"{n * (n - 1) // 2}\n")
+    return place

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,3 +127,15 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+@contextmanager
+def optimizing(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """`maxcode optimize` of the program in ``place`` (``counting_place``) into its folder run, gone when the block is
+    left."""
+    command = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--out", "run", *words]
+    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            yield run
+        finally:
+            run.kill()
