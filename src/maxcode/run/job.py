@@ -99,18 +99,7 @@ def optimize_source(
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
-    if found.stopped and _is_certifiable(job, found):
-        raise Interrupted(f"stopped before the certificate of the winner; {_RECORDED}")
-    with _stopped_in(times), counting(times.others):
-        times.turn_to(CONFIRMATION)
-        winner = run_async(_winner, job, admission, found, say, deadline)
-        _write_winner(job.folder, admission, winner)
-        times.turn_to(CERTIFICATE)
-        certificate = _certify(job, found, say, deadline)
-    result = search.result(found, winner, certificate, slots)
-    write_result(result)
-    _tell_maintainers(job, result, certificate, found)
-    return result
+    return search.finished(found, slots, say)
 
 
 @contextmanager
@@ -199,6 +188,22 @@ class _Search:
             harness = admission.harness
             evaluator = DecidingEvaluator(harness) if request.policy.startswith(GIVEN_FILE) else harness
             return optimize(admission.admitted.problem, self._method(), evaluator, run, referee=harness)
+
+    def finished(self, found: Result, slots: Report | None, say: Callable[[str], None]) -> RunResult:
+        """The result, written to the run folder, after what comes behind the search: a smaller patch, a certificate."""
+        job, times = self.job, self.times
+        if found.stopped and _is_certifiable(job, found):
+            raise Interrupted(f"stopped before the certificate of the winner; {_RECORDED}")
+        with _stopped_in(times), counting(times.others):
+            times.turn_to(CONFIRMATION)
+            winner = run_async(_winner, job, self.admission, found, say, self.deadline)
+            _write_winner(job.folder, self.admission, winner)
+            times.turn_to(CERTIFICATE)
+            certificate = _certify(job, found, say, self.deadline)
+        result = self.result(found, winner, certificate, slots)
+        write_result(result)
+        _tell_maintainers(job, result, certificate, found)
+        return result
 
     def _method(self) -> Method:
         request, harness = self.job.request, self.admission.harness
