@@ -6,6 +6,8 @@
     python benchmarks/cuda.py equal --races 50       the reference against itself: is it ever called faster?
     python benchmarks/cuda.py kernelbench --only 1/19
 
+`--jobs 8` judges so many candidates at once: they are built and verified side by side, and raced one after the other.
+
 `pairs` are the problems in cuda_pairs/, each with a candidate in CUDA and one in Triton.  `known` are programs that do
 an exact multiple of another's work.  `gallery` is tests/evaluate/gallery_cuda.  `kernelbench` admits ten problems of
 $MAXCODE_KERNELBENCH and races each reference against itself.  The card's clocks are not fixed, so reference and
@@ -19,7 +21,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ import anyio
 from maxcode.core.types import Action, Evaluation, Problem, State, Step
 from maxcode.errors import MaxcodeError
 from maxcode.evaluate.harness import open_modules
+from maxcode.evaluate.ladder.prepare import identity
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import find_gpu
@@ -44,6 +47,7 @@ ON_CUDA = {"module": {"device": "cuda"}}
 USUAL = ("pairs", "known", "gallery")
 TEN = ("1/1", "1/19", "1/23", "1/26", "1/36", "2/9", "2/14", "2/33", "2/59", "2/63")
 Row = dict[str, Any]
+Measure = Callable[[ModuleEvaluator], Any]
 
 
 def main() -> int:
@@ -60,6 +64,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("what", nargs="*", metavar="|".join(PARTS), help=f"default: {' '.join(USUAL)}")
     parser.add_argument("--races", type=int, default=50, help="of `equal`")
     parser.add_argument("--only", nargs="+", default=(), help="names of problems or candidates")
+    parser.add_argument("--jobs", type=int, default=1, help="candidates at once")
     parser.add_argument("--out", type=Path, default=Path("runs/cuda"))
     options = parser.parse_args()
     options.what = options.what or list(USUAL)
@@ -80,16 +85,36 @@ async def measured(options: argparse.Namespace) -> int:
     whole: Row = {"gpu": found.told(), "machine": asdict(describe(evaluator.sandbox))}
     for part in options.what:
         measures = equal(options.races) if part == "equal" else PARTS[part]()
-        rows = [await one(evaluator) for name, one in measures if not options.only or name in options.only]
+        chosen = [(name, one) for name, one in measures if not options.only or name in options.only]
+        rows = await in_turn(evaluator, chosen, options.jobs)
         shown(part, rows)
         whole[part] = rows
         (options.out / "cuda.json").write_text(json.dumps(whole, indent=1) + "\n")
     return int(any(row.get("held") is False for part in options.what for row in whole[part]))
 
 
-# ------------------------------------------------------------------------------------------------- three parts
+async def in_turn(evaluator: ModuleEvaluator, chosen: Sequence[tuple[str, Measure]], jobs: int) -> list[Row]:
+    """The rows in their order, ``jobs`` at once; each is told when it is there."""
+    rows: list[Row] = [{} for _ in chosen]
+    places = anyio.CapacityLimiter(jobs)
 
-Measure = Callable[[ModuleEvaluator], Any]
+    async def run(number: int, name: str, one: Measure) -> None:
+        async with places:
+            began = anyio.current_time()
+            try:
+                found = await one(evaluator)
+            except MaxcodeError as error:
+                found = {"name": name, "outcome": "error", "why": str(error), "held": False}
+            rows[number] = {**found, "seconds": anyio.current_time() - began}
+        print(f"{name}: {found['outcome']} ({rows[number]['seconds']:.0f} s) {found['why'][:120]}", flush=True)
+
+    async with anyio.create_task_group() as group:
+        for number, (name, one) in enumerate(chosen):
+            group.start_soon(run, number, name, one)
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------- three parts
 
 
 def pairs() -> Iterator[tuple[str, Measure]]:
@@ -183,13 +208,26 @@ PARTS: dict[str, Callable[[], Iterator[tuple[str, Measure]]]] = {
 
 async def judged(evaluator: ModuleEvaluator, problem: Problem, text: str) -> Evaluation:
     """The result of a candidate: a race, and a confirmation if it is faster."""
-    admitted = (await evaluator.admit(problem)).problem
+    admitted = await known_as(evaluator, problem)
     action = Action(admitted.program.with_text(text))
     found = await evaluator.evaluate(admitted, action)
     if found.timing is None or not found.timing.significant:
         return found
     state = State(admitted, State(admitted), Step(action, found, 1.0), (1, 0))
     return (await evaluator.settle(admitted, [state], None))[state.id]
+
+
+_admitting: dict[str, anyio.Lock] = {}
+_admitted: dict[str, Problem] = {}
+
+
+async def known_as(evaluator: ModuleEvaluator, problem: Problem) -> Problem:
+    """The problem as it is admitted, once for all of its candidates."""
+    key = identity(problem)
+    async with _admitting.setdefault(key, anyio.Lock()):
+        if key not in _admitted:
+            _admitted[key] = (await evaluator.admit(problem)).problem
+    return _admitted[key]
 
 
 def figures(found: Evaluation) -> Row:
@@ -209,8 +247,9 @@ def figures(found: Evaluation) -> Row:
 
 def shown(part: str, rows: list[Row]) -> None:
     """A table of the plain columns."""
-    columns = [key for key in (rows[0] if rows else {}) if key not in ("remarks", "why")]
-    cells = [[_cell(row[key]) for key in columns] for row in rows]
+    whole = [row for row in rows if row["outcome"] != "error"]
+    columns = [key for key in (whole[0] if whole else {}) if key not in ("remarks", "why")]
+    cells = [[_cell(row[key]) for key in columns] for row in whole]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     print(f"\n{part}")
     for line in (columns, *cells):

@@ -26,13 +26,13 @@ fi
 vllm=
 "$python" -c 'import vllm' 2>/dev/null && vllm='grpo.vllm={ mode = "colocate" }'
 
-shape() { # SIZE: the shape of its model
+shape() { # SIZE: the shape of its model; heads of 64, for which attention has fast kernels
     case $1 in
     toy) echo '{ hidden = 32, layers = 2, heads = 2, vocabulary = 512 }' ;;
-    tiny) echo '{ hidden = 128, layers = 6, heads = 4, vocabulary = 1024 }' ;;
-    small) echo '{ hidden = 320, layers = 8, heads = 5, vocabulary = 2048 }' ;;
-    medium) echo '{ hidden = 832, layers = 12, heads = 13, vocabulary = 4096 }' ;;
-    large) echo '{ hidden = 1536, layers = 18, heads = 16, vocabulary = 8192 }' ;;
+    tiny) echo '{ hidden = 128, layers = 6, heads = 2, vocabulary = 1024 }' ;;
+    small) echo '{ hidden = 384, layers = 6, heads = 6, vocabulary = 2048 }' ;;
+    medium) echo '{ hidden = 768, layers = 16, heads = 12, vocabulary = 4096 }' ;;
+    large) echo '{ hidden = 1536, layers = 18, heads = 24, vocabulary = 8192 }' ;;
     *) echo "unknown size $1" >&2; exit 1 ;;
     esac
 }

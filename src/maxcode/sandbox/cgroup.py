@@ -126,7 +126,7 @@ def survey(proc: Path = _SELF) -> Groups:
     if (at := next((m for m in mounts if m[0] == "cgroup2"), None)) is not None and "" in mine:
         beside = _below(at[1], at[2], mine[""]).parent if mine[""] != at[2] else at[1]
         known = _controllers(beside / "cgroup.subtree_control")
-        return Groups(2, (), known, f"{_lacking(beside, known)}; {_DELEGATE}")
+        return Groups(2, (), known, f"{_lacking(beside, known)}; {_cure(beside, known)}")
     if any(m[0] == "cgroup" for m in mounts):
         return Groups(1, (), (), f"groups of memory and pids cannot be made here; {_AS_ROOT}")
     return Groups(0, (), (), "no control group file system is mounted; memory is limited for each process")
@@ -137,6 +137,14 @@ def _lacking(beside: Path, known: tuple[str, ...]) -> str:
     if missing := [name for name in _WANTED if name not in known]:
         return f"{beside} delegates {', '.join(known) or 'no controller'}, but {' and '.join(missing)} are needed too"
     return f"{beside} cannot be written"
+
+
+def _cure(beside: Path, known: tuple[str, ...]) -> str:
+    """What hands the controllers down; for root one line is enough."""
+    missing = " ".join(f"+{name}" for name in _WANTED if name not in known)
+    if os.geteuid() == 0 and missing:
+        return f"`echo {missing} > {beside}/cgroup.subtree_control`, or {_DELEGATE}"
+    return _DELEGATE
 
 
 _DELEGATE = (

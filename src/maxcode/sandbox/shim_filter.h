@@ -92,7 +92,8 @@ static const struct allowed allowed[] = {
                   434 /* pidfd_open */, 424 /* pidfd_send_signal */, SYS_sync, SYS_syncfs, SYS_sync_file_range)},
     {DEVICE, INTS(SYS_pipe2, SYS_memfd_create, SYS_socket, SYS_socketpair, SYS_bind, SYS_listen, SYS_accept4,
                   SYS_connect, SYS_getsockname, SYS_getsockopt, SYS_setsockopt, SYS_recvmsg, SYS_sendto, SYS_recvfrom,
-                  SYS_shutdown, SYS_get_mempolicy, SYS_set_mempolicy, SYS_mbind)},
+                  SYS_shutdown, SYS_get_mempolicy, SYS_set_mempolicy, SYS_mbind,
+                  SYS_sched_setaffinity /* without it CUDA does not start: it visits every core */)},
 #if defined(__x86_64__)
     {DEVICE, INTS(SYS_pipe)},
     {ALL, INTS(SYS_open, SYS_creat, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_mkdir, SYS_rmdir, SYS_unlink,

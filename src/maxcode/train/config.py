@@ -252,6 +252,12 @@ def _sensible(found: TrainConfig, where: str) -> None:
     grpo = found.grpo
     if not found.problems:
         raise InputError(f'{where}: name at least one problem: problems = ["examples/gemm"]')
+    shape = found.model.scratch
+    if min(shape.hidden, shape.layers, shape.heads) < 1 or shape.hidden % (2 * shape.heads):
+        raise InputError(
+            f"{where}: model.scratch has hidden = {shape.hidden} and heads = {shape.heads}; hidden must be a multiple "
+            "of twice the heads"
+        )
     if grpo.generations < 2:
         raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")
     if grpo.prompts % len(found.problems):

@@ -39,8 +39,8 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     )
 
 
-def new_model(shape: ScratchModel, tokenizer: Any, seed: int, length: int = 2048) -> Any:
-    """A model of the Qwen2 architecture with random weights."""
+def new_model(shape: ScratchModel, tokenizer: Any, seed: int, length: int = 2048, attention: str = "eager") -> Any:
+    """A model of the Qwen2 architecture with random weights; about two heads share their keys and values."""
     import torch
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
@@ -51,10 +51,10 @@ def new_model(shape: ScratchModel, tokenizer: Any, seed: int, length: int = 2048
         intermediate_size=2 * shape.hidden,
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
-        num_key_value_heads=max(1, shape.heads // 2),
+        num_key_value_heads=next(count for count in range((shape.heads + 1) // 2, 0, -1) if shape.heads % count == 0),
         max_position_embeddings=length,
         tie_word_embeddings=True,
-        attn_implementation="eager",
+        attn_implementation=attention,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,

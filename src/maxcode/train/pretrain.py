@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -36,9 +36,9 @@ def pretrained(
     require_train()
     if (folder / DONE).exists():
         found = load_tokenizer(str(folder), "compact")
-        return Learner(load_model(str(folder), config.model), found)
+        return Learner(load_model(str(folder), replace(config.model, dtype="float32")), found)  # as after pre-training
     tokenizer = train_tokenizer((one.prompt + one.kernel for one in corpus), config.model.scratch.vocabulary)
-    model = new_model(config.model.scratch, tokenizer, config.seed)
+    model = new_model(config.model.scratch, tokenizer, config.seed, attention=config.model.attention)
     rows = encoded(corpus, tokenizer, config.corpus.most_tokens)
     _train(config, Learner(model, tokenizer), rows, folder.with_name(folder.name + "-checkpoints"), say)
     scratch = folder.with_name(folder.name + ".new")
@@ -95,6 +95,7 @@ def _arguments(config: TrainConfig, folder: Path) -> Any:
         output_dir=str(folder),
         seed=config.seed,
         use_cpu=config.model.device == "cpu",
+        bf16=config.model.dtype == "bfloat16",
         per_device_train_batch_size=table.batch,
         max_steps=table.steps,
         learning_rate=table.learning_rate,

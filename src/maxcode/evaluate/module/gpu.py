@@ -18,8 +18,9 @@ import msgspec
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, UnsafeError
 from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter
-from maxcode.evaluate.module.torch_runtime import find_runtime
+from maxcode.evaluate.module.torch_runtime import Runtime, find_runtime
 from maxcode.evaluate.rounds.round import last_words
+from maxcode.sandbox.cgroup import survey
 from maxcode.sandbox.sandbox import Sandbox
 
 NO_GPU = "no GPU"
@@ -27,6 +28,9 @@ CURE = "run it on a machine with a GPU that its torch sees, or give --device cpu
 DEFAULT_ARCH = "sm_90"
 ARCH = "MAXCODE_CUDA_ARCH"
 TOOLKIT = "/opt/cuda"  # in the sandbox, if the host's is outside of /usr
+DRIVER = "/opt/nvidia"  # likewise, the libraries of the driver
+_LIBRARY = "libcuda.so.1"
+_PLACES = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib")  # of containers, and of Windows
 _DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia[0-9]*", "nvidia-caps/nvidia-cap[0-9]*")
 
 Binds = tuple[tuple[Path, str], ...]
@@ -103,13 +107,37 @@ def find_toolkit() -> Toolkit | None:
     return Toolkit(str(home), ()) if home.is_relative_to("/usr") else Toolkit(TOOLKIT, ((home, TOOLKIT),))
 
 
+def driver_folder() -> Path | None:
+    """The folder of the driver's libraries, if a program must be told of it: $LD_LIBRARY_PATH has it, or it is where
+    containers have it."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return next((Path(one) for one in (*filter(None, named), *_PLACES) if Path(one, _LIBRARY).is_file()), None)
+
+
+def with_driver(runtime: Runtime) -> Runtime:
+    """The runtime with what a session with the GPU sees and reads in addition."""
+    folder = driver_folder()
+    if folder is None:
+        return replace(runtime, binds=(*runtime.binds, *shown()))
+    inside = str(folder) if folder.is_relative_to("/usr") else DRIVER
+    binds = (*runtime.binds, *shown(), *(() if inside == str(folder) else ((folder, DRIVER),)))
+    return replace(runtime, binds=binds, variables=(f"LD_LIBRARY_PATH={inside}",))
+
+
 async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
-    """The GPU that torch sees in the sandbox, or why there is none, as text that begins with ``NO_GPU``."""
+    """The GPU that torch sees in the sandbox, or why there is none, as text that begins with ``NO_GPU``.
+
+    UnsafeError if the sandbox cannot limit it.
+    """
     devices = device_files()
     if not devices:
         return f"{NO_GPU}: there is no /dev/nvidia0 on this machine"
-    runtime = find_runtime()
-    stage = SideStarter(sandbox, replace(runtime, binds=(*runtime.binds, *shown())), problem, 1, 0, on_device=True)
+    if sandbox.hierarchy is None:
+        raise UnsafeError(
+            "CUDA reserves more address space than there is memory, so a limit for each process cannot work, and "
+            f"there is no control group here to limit resident memory; {survey().trouble}"
+        )
+    stage = SideStarter(sandbox, with_driver(find_runtime()), problem, 1, 0, on_device=True)
     ran = await stage.once("probe", ModuleSide("", REFERENCE))
     try:
         return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=Gpu)
@@ -119,15 +147,10 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
 
 
 async def require_gpu(sandbox: Sandbox, problem: Problem) -> Gpu:
-    """The GPU.  InputError if there is none, UnsafeError if the sandbox cannot limit it."""
+    """The GPU.  InputError if there is none; UnsafeError as ``find_gpu``."""
     found = await find_gpu(sandbox, problem)
     if isinstance(found, str):
         raise InputError(f'{found}, and `device = "cuda"` needs one; {CURE}')
-    if sandbox.hierarchy is None:
-        raise UnsafeError(
-            "CUDA reserves more address space than there is memory, so a limit for each process cannot work, and "
-            "there is no control group here to limit resident memory; run as root, or with a delegated cgroup"
-        )
     return found
 
 
@@ -135,10 +158,11 @@ def on_gpu(stage: SideStarter, gpu: Gpu) -> SideStarter:
     """The stage with the GPU: its files, and its compiler if there is one (Triton brings its own)."""
     toolkit = find_toolkit()
     arch = arch_of(gpu)
-    binds = (*stage.runtime.binds, *shown(), *(toolkit.binds if toolkit is not None else ()))
+    runtime = with_driver(stage.runtime)
+    runtime = replace(runtime, binds=(*runtime.binds, *(toolkit.binds if toolkit is not None else ())))
     environment = toolkit.environment(arch) if toolkit is not None else {ARCH: arch}
     environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # in its own process: nobody would wait for others
-    return replace(stage, runtime=replace(stage.runtime, binds=binds), environment=environment, on_device=True)
+    return replace(stage, runtime=runtime, environment=environment, on_device=True)
 
 
 def arch_of(gpu: Gpu | None) -> str:

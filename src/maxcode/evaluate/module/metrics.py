@@ -25,13 +25,20 @@ METRICS = {
 }
 LAUNCHES, KERNELS_KEPT = 60, 8
 NCU = "/opt/ncu"  # in the sandbox, if the host's is outside of /usr
+_INSTALLED = "/opt/nvidia/nsight-compute"  # the toolkit's own ncu is a script that looks there
 _NANOSECONDS = {"ns": 1.0, "nsecond": 1.0, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6}
 
 
 def find_ncu() -> Path | None:
     """The path of the program, if it is installed."""
+    if placed := sorted(Path(_INSTALLED).glob("*/ncu"), key=_version):
+        return placed[-1]
     found = shutil.which("ncu") or shutil.which("ncu", path=f"{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/bin")
     return Path(found).resolve() if found else None
+
+
+def _version(ncu: Path) -> list[int]:
+    return [int(part) for part in ncu.parent.name.split(".") if part.isdigit()]
 
 
 async def metrics(stage: SideStarter, side: ModuleSide) -> tuple[Remark, ...]:

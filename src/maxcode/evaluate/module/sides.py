@@ -94,6 +94,7 @@ class SideStarter:
             on_device=self.on_device,
             output_mb=2048,
             processes=limits.processes + 64,
+            variables=self.runtime.variables,
             **more,
         )
 

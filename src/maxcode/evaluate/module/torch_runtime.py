@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -12,17 +13,22 @@ from typing import final
 from maxcode.errors import InputError
 
 TORCH_FOLDER, PYTHON_FOLDER = "/opt/torch", "/opt/python"
+TOOLS = "/opt/tools"  # in the $PATH of a side (``inside/driver.py``)
 _CURE = "pip install 'maxcode[torch]' (an installed torch is used as it is)"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """``python``: path of the interpreter in the sandbox; ``binds``: (host folder, path in the sandbox)."""
+    """``python``: path of the interpreter in the sandbox; ``binds``: (host folder, path in the sandbox).
+
+    ``variables``: of the environment of every process, as NAME=VALUE.
+    """
 
     python: str
     binds: tuple[tuple[Path, str], ...]
     torch: str
+    variables: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -40,7 +46,15 @@ def find_runtime() -> Runtime:
         raise InputError(f"module problems need PyTorch, and this Python has none: {_CURE}")
     packages = Path(spec.origin).parents[1]
     python, binds = _interpreter()
-    return Runtime(python, (*binds, (packages, TORCH_FOLDER)), _version())
+    return Runtime(python, (*binds, *_ninja(), (packages, TORCH_FOLDER)), _version())
+
+
+def _ninja() -> tuple[tuple[Path, str], ...]:
+    """The ninja of this Python's environment, with which ``load_inline`` builds, if /usr/bin has none."""
+    found = shutil.which("ninja", path=f"{Path(sys.executable).parent}") or shutil.which("ninja")
+    if Path("/usr/bin/ninja").exists() or found is None or not Path(found).read_bytes().startswith(b"\x7fELF"):
+        return ()
+    return ((Path(found), f"{TOOLS}/ninja"),)
 
 
 def _version() -> str:

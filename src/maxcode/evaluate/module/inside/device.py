@@ -24,6 +24,7 @@ from typing import Any
 
 REPORT = {"dtype": "float64", "shape": [2], "bytes": 16}  # seconds by events; seconds of a copy alone
 LEAST_FLUSH = 64 << 20
+LIBRARY = "libcuda.so.1"
 
 
 def probe(torch: Any, meta: dict[str, Any], driver: Any) -> None:
@@ -80,7 +81,7 @@ def once(torch: Any, meta: dict[str, Any], driver: Any) -> None:
 def whole_device() -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Waiting for everything on the device, and giving back what is kept in L2, by the driver's own library: nothing
     that a module may replace stands between."""
-    library = ctypes.CDLL("libcuda.so.1")
+    library = ctypes.CDLL(LIBRARY)
     return library.cuCtxSynchronize, library.cuCtxResetPersistingL2Cache
 
 
@@ -89,6 +90,13 @@ def pin(torch: Any, exchange: Any) -> None:
     whole = torch.frombuffer(exchange.memory, dtype=torch.uint8)
     with contextlib.suppress(Exception):
         torch.cuda.cudart().cudaHostRegister(whole.data_ptr(), whole.numel(), 0)
+
+
+def driver_library() -> str:
+    """The path of the driver's library, as the loader has found it."""
+    ctypes.CDLL(LIBRARY)
+    with open("/proc/self/maps") as maps:
+        return next((words[-1] for words in map(str.split, maps) if "/libcuda.so" in words[-1]), "")
 
 
 class Round:
@@ -231,9 +239,7 @@ def ready(meta: dict[str, Any]) -> None:
     if not os.path.isdir(kept):
         return
     os.environ["TRITON_CACHE_DIR"] = kept
-    os.environ["TRITON_LIBCUDA_PATH"] = os.path.dirname(
-        next(iter(glob.glob("/usr/lib*/**/libcuda.so.1", recursive=True)), "")
-    )
+    os.environ["TRITON_LIBCUDA_PATH"] = os.path.dirname(driver_library())
     with open(kept + "/ptxas.txt") as file:
         version = file.read()
     compiler: Any = importlib.import_module("triton.backends.nvidia.compiler")

@@ -40,6 +40,7 @@ ADDRESS = struct.Struct("<Q")
 WARM_FACTOR, MOST_WARM = 4, 256 << 20  # of what a round takes and gives; temporaries are of that size
 SCRATCH = "/tmp/scratch"
 OUT = "/tmp/out"
+TOOLS = "/opt/tools"  # as in torch_runtime.py
 
 
 def warm_memory(size: int) -> None:
@@ -65,6 +66,7 @@ def import_torch(meta: dict[str, Any]) -> Any:
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = SCRATCH + "/inductor"
     os.environ["MAX_JOBS"] = "1"
     os.environ.update(meta["environment"])
+    os.environ["PATH"] += ":" + TOOLS
     sys.path[:0] = meta["paths"]
     sys.dont_write_bytecode = True
     import warnings
