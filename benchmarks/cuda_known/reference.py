@@ -1,4 +1,5 @@
-"""A chain of TIMES passes over memory; another number gives a known multiple of the work."""
+"""A chain of TIMES passes over memory, of which the first gives the result; another number gives a known multiple of
+the work."""
 
 import torch
 import torch.nn as nn
@@ -8,9 +9,9 @@ TIMES = 8
 
 class Model(nn.Module):
     def forward(self, x, y):
-        kept = x
+        kept = x + y
         for _ in range(TIMES):
-            kept = torch.maximum(kept * 0.99, torch.minimum(x, y))
+            kept = torch.maximum(torch.minimum(kept, torch.maximum(x, y)), torch.minimum(x, y))
         return kept
 
 

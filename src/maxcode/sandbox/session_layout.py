@@ -19,6 +19,7 @@ TMP_MB = 1024
 SHIM_PATH = "/shim"
 _START = "/tmp"  # where programs start if there are no sources; nothing there can be written
 _DEVICES = ("null", "full", "random", "urandom")
+_GPU = "/dev/nvidia"
 # Counters of the whole machine that a program can change on purpose, to leave information for a later session.
 _COUNTERS = (
     *(
@@ -85,8 +86,6 @@ _PROC = [
     "/proc/1/task",
     "--remount-ro",
     "/proc/1/task",
-    "--remount-ro",
-    "/proc",
     "--symlink",
     "/proc/self/fd",
     "/dev/fd",
@@ -134,7 +133,8 @@ class Layout:
         """
         bare = self.runtime is not None
         host = _HOST if self.sealed is None else _parts(self.sealed)
-        words = [*_ALWAYS, *([] if bare else [*_PROC, *host]), *_aliases(bare or self.sealed is not None)]
+        words = [*_ALWAYS, *([] if bare else [*_PROC, *self._proc_closed(), *host])]
+        words += _aliases(bare or self.sealed is not None)
         for fd, path in ((shim, SHIM_PATH), *(self.runtime or ())):
             words += ["--perms", "0555", "--file", str(fd), path]
         for name in _DEVICES if bare else (*_DEVICES, "zero"):  # a mapping of /dev/zero takes an inode number
@@ -147,6 +147,12 @@ class Layout:
         if self.room is not None:
             words += ["--size", str(self.room[1] << 20), "--perms", "0777", "--tmpfs", self.room[0]]
         return [*words, "--remount-ro", "/"]
+
+    def _proc_closed(self) -> list[str]:
+        """What makes /proc read-only.  With a GPU it is not: CUDA starts only if it can name its threads there.  What
+        a program without rights can write there is about itself, and ends with it."""
+        on_device = any(path.startswith(_GPU) for _, path in self.folders)
+        return [] if on_device else ["--remount-ro", "/proc"]
 
     def _workplace(self) -> list[str]:
         alternatives = [] if self.sealed is not None else ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]

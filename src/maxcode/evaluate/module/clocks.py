@@ -4,13 +4,14 @@ The seconds come from the host's wall clock.  The shim reads it from the first c
 outputs on the host.  The time to copy such outputs is subtracted: the least time that the process of the trusted
 reference measured in this race.  It is subtracted from both sides alike, and the rest counts as at least a share of it:
 both make the ratio rather too small.  CUDA events live in the candidate's process and are never trusted alone: they
-must agree with the host's clock; if they do not, work is hidden from one of the two.
+must agree with the host's clock; if they do not in most timed rounds, work is hidden from one of the two.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -18,6 +19,8 @@ EVENTS_SHARE, EVENTS_S = 0.10, 0.001  # largest difference of events from the ho
 LEAST_OF_COPY = 0.05  # the time without the copy counts as at least this share of the copy
 EARLY_TIMES, EARLY_S = 1.5, 0.005  # limits of the part before the clock: times the reference's, plus seconds
 SLOWED = 1.5  # the reference's time next to a candidate over its time alone, at most
+
+FEWEST = 3  # timed rounds with trouble before a candidate is rejected for it
 
 _REPORT = struct.Struct("<2d")
 REPORT_BYTES = _REPORT.size
@@ -49,6 +52,11 @@ def disagreement(wall_s: float, events_s: float) -> str:
         f"CUDA events say {events_s * 1e3:.3f} ms of a round that took {wall_s * 1e3:.3f} ms by the host's clock "
         f"(they may be {EVENTS_SHARE:.0%} and {EVENTS_S * 1e3:g} ms apart): work is hidden from one of them"
     )
+
+
+def is_usual(troubled: Sequence[bool]) -> bool:
+    """Whether the trouble of the last timed round is the rule and no accident: at least ``FEWEST``, and most rounds."""
+    return sum(troubled) >= FEWEST and 2 * sum(troubled) > len(troubled)
 
 
 def without_copy(wall_s: float, copy_s: float) -> float:

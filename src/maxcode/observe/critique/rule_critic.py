@@ -93,7 +93,10 @@ OPERATORS = tuple(
             "reduction: one pass over memory for each row, with what comes before it",
         ),
         (r"empty|resize|fill|zero", "memory allocation: write over results that nobody needs any more"),
-        (r"aten::\w+", "elementwise arithmetic, memory-bound: do the whole chain in one pass in C++"),
+        (
+            r"aten::\w+",
+            "elementwise arithmetic, memory-bound: do the whole chain in one pass, in one kernel or loop of your own",
+        ),
     )
 )
 

@@ -15,6 +15,7 @@ import glob
 import importlib
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -194,13 +195,14 @@ def listen(torch: Any, meta: dict[str, Any], driver: Any) -> None:
 
 
 def pack(archive: Any, meta: dict[str, Any], driver: Any) -> None:
-    """After a build: nvcc's words, and Triton's cache with the version of its ptxas, by which it finds things there."""
+    """After a build: nvcc's words, and Triton's cache.  To find things there, Triton asks other programs for the version
+    of its ptxas, and for what this platform is: both answers go along."""
     kept = driver.SCRATCH + "/triton"
     if os.path.isdir(kept):
         compiler: Any = importlib.import_module("triton.backends.nvidia.compiler")
         version = str(compiler.get_ptxas_version(int(os.environ["MAXCODE_CUDA_ARCH"].strip("sm_af"))))
-        with open(kept + "/ptxas.txt", "w") as file:
-            file.write(version)
+        with open(kept + "/asked.json", "w") as file:
+            json.dump({"ptxas": version, "architecture": platform.architecture()}, file)
         for path in glob.glob(kept + "/**/*.ptx", recursive=True):
             words(path, compiler)
         for path in glob.glob(kept + "/**/__grp__*", recursive=True):
@@ -240,7 +242,8 @@ def ready(meta: dict[str, Any]) -> None:
         return
     os.environ["TRITON_CACHE_DIR"] = kept
     os.environ["TRITON_LIBCUDA_PATH"] = os.path.dirname(driver_library())
-    with open(kept + "/ptxas.txt") as file:
-        version = file.read()
+    with open(kept + "/asked.json") as file:
+        asked = json.load(file)
     compiler: Any = importlib.import_module("triton.backends.nvidia.compiler")
-    compiler.get_ptxas_version = lambda *_: version
+    compiler.get_ptxas_version = lambda *_: asked["ptxas"]
+    platform.architecture = lambda *_, **__: tuple(asked["architecture"])
