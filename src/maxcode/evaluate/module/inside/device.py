@@ -195,8 +195,8 @@ def listen(torch: Any, meta: dict[str, Any], driver: Any) -> None:
 
 
 def pack(archive: Any, meta: dict[str, Any], driver: Any) -> None:
-    """After a build: nvcc's words, and Triton's cache.  To find things there, Triton asks other programs for the version
-    of its ptxas, and for what this platform is: both answers go along."""
+    """After a build: nvcc's words, and Triton's cache.  To find things there, Triton asks other programs for the
+    version of its ptxas, and for what this platform is: both answers go along."""
     kept = driver.SCRATCH + "/triton"
     if os.path.isdir(kept):
         compiler: Any = importlib.import_module("triton.backends.nvidia.compiler")
