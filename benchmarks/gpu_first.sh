@@ -38,13 +38,17 @@ if ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; 
 fi
 
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
-for one in tests/evaluate/gallery_cuda/*.py; do
-    name=$(basename "$one" .py)
-    [ "$name" = reference ] || step "gallery-$name" "$python" benchmarks/cuda.py gallery --only "$name" --out "$out/gallery-$name"
-done
-for times in x2 x3 x5; do
-    step "known-$times" "$python" benchmarks/cuda.py known --only "$times" --out "$out/known-$times"
-done
+gallery() { # NAME JOBS CANDIDATES...: one admission, and JOBS candidates built and verified side by side
+    name=$1 jobs=$2
+    shift 2
+    step "gallery-$name" "$python" benchmarks/cuda.py gallery --jobs "$jobs" --only "$@" --out "$out/gallery-$name"
+}
+gallery honest 3 honest_as_it_is honest_graph honest_inline honest_native honest_stream honest_triton
+gallery outputs 5 half_of_the_rows half_precision tf32 lazy_tensor output_on_the_host stale_memory ignored_weights
+gallery kept 5 changed_inputs kept_by_pointer kept_by_shape kept_in_l2 one_buffer_for_all stale_graph
+gallery clocks 1 side_stream patched_copy patched_events
+gallery memory 1 hog_left_behind takes_all_memory
+step known "$python" benchmarks/cuda.py known --out "$out/known"
 for one in benchmarks/cuda_pairs/*/; do
     name=$(basename "$one")
     step "pair-$name" "$python" benchmarks/cuda.py pairs --only "$name" --out "$out/pair-$name"

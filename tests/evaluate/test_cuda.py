@@ -11,13 +11,14 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.module.clocks import disagreement, early, reported, slowed, without_copy
+from maxcode.evaluate.module.clocks import disagreement, early, is_usual, reported, slowed, without_copy
 from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import NO_GPU, device_files, find_gpu
@@ -114,6 +115,24 @@ def test_the_clocks_of_a_round_must_agree() -> None:
     for events_s in (0.001, 0.020, 0.0, float("nan"), float("inf"), -1.0):
         told = disagreement(0.010, events_s)
         assert "10.000 ms" in told and f"{events_s * 1e3:.3f} ms" in told
+
+
+def test_one_round_of_a_busy_machine_rejects_nobody_and_most_rounds_do() -> None:
+    assert not is_usual([True]) and not is_usual([True, True])
+    assert not is_usual([False] * 4 + [True] * 3)
+    assert is_usual([True] * 3) and is_usual([False, False, True, True, True])
+
+
+def test_a_known_ratio_is_of_programs_that_compute_the_same(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.randn(8, 8), torch.randn(8, 8)
+    found = []
+    for times in (8, 24):
+        text = KNOWN.replace("TIMES = 8", f"TIMES = {times}")
+        space: dict[str, Any] = {}
+        exec(compile(text, "reference.py", "exec"), space)
+        found.append(space["Model"]()(x, y))
+    assert torch.equal(*found) and not any(torch.equal(found[0], one) for one in (x, y, x + y))
 
 
 def test_a_copy_is_subtracted_and_never_makes_a_round_free() -> None:

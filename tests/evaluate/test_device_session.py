@@ -30,6 +30,10 @@ tried("unix socket", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET
 tried("internet socket", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
 tried("fork", lambda: os.fork() or os._exit(0))
 tried("memory file", lambda: os.memfd_create("x"))
+tried("cores", lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
+tried("name of a thread", lambda: open("/proc/self/task/%d/comm" % os.getpid(), "w").write("cuda"))
+tried("name of process 1", lambda: open("/proc/1/comm", "w").write("cuda"))
+tried("setting of the kernel", lambda: open("/proc/sys/kernel/hostname", "w").write("cuda"))
 def request():
     import fcntl
     fcntl.ioctl(os.open("/dev/null", os.O_RDWR), 0xC0184600 + 200, b"x" * 24)
@@ -102,7 +106,11 @@ def test_doors_that_only_a_session_with_a_gpu_has(sandbox: Sandbox) -> None:
         assert usual[name] == errno.EPERM, name
     assert wide["ioctl"] == errno.ENOTTY
     assert [wide[name] for name in ("pipe", "unix socket", "memory file")] == [0, 0, 0]
+    assert (usual["cores"], usual["name of a thread"]) == (errno.EPERM, errno.EROFS)
+    assert (wide["cores"], wide["name of a thread"]) == (0, 0)  # without either CUDA does not start
     for found in (usual, wide):
+        assert found["name of process 1"] in (errno.EROFS, errno.EACCES, errno.EPERM)
+        assert found["setting of the kernel"] in (errno.EROFS, errno.EACCES, errno.EPERM)
         assert found["internet socket"] == errno.EPERM
         assert found["fork"] == errno.EPERM
 

@@ -189,6 +189,8 @@ def test_the_stages_that_ship_are_the_usual_ones() -> None:
     [
         ({"grpo.step": 3}, "did you mean 'steps'"),
         ({"model.scratch.hiden": 3}, "did you mean 'hidden'"),
+        ({"model.scratch.heads": 5}, "multiple of twice the heads"),
+        ({"model.scratch.layers": 0}, "multiple of twice the heads"),
         ({"model.lora": {"rr": 3}}, "Known: "),
         ({"reward.kind": "paperr"}, "reward"),
         ({"grpo.generations": 1}, "at least"),

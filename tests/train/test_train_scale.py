@@ -70,6 +70,17 @@ def test_trl_takes_the_options_of_the_large_runs(name: str, tmp_path: Path) -> N
     assert of_paper == (("grpo", "sequence", 0.04) if name == "hpc-paper.toml" else ("dapo", "token", 0.0))
 
 
+@pytest.mark.parametrize(("heads", "shared"), [(1, 1), (3, 1), (5, 1), (6, 3), (8, 4)])
+def test_every_number_of_heads_shares_keys_and_values_evenly(heads: int, shared: int) -> None:
+    import torch
+
+    tokenizer = train_tokenizer(["int main() { return 0; }"], 300)
+    model = new_model(ScratchModel(hidden=16 * heads, layers=1, heads=heads), tokenizer, 0, attention="sdpa")
+    assert model.config.num_key_value_heads == shared
+    with torch.no_grad():
+        assert model(torch.tensor([[1, 2, 3]])).logits.shape[:2] == (1, 3)
+
+
 @pytest.mark.slow
 def test_a_step_of_a_tiny_model_of_the_same_architecture_runs_with_adapters_and_chat(tmp_path: Path) -> None:
     config = read_config(CONFIG, TINY)

@@ -255,8 +255,8 @@ def _sensible(found: TrainConfig, where: str) -> None:
     shape = found.model.scratch
     if min(shape.hidden, shape.layers, shape.heads) < 1 or shape.hidden % (2 * shape.heads):
         raise InputError(
-            f"{where}: model.scratch has hidden = {shape.hidden} and heads = {shape.heads}; hidden must be a multiple "
-            "of twice the heads"
+            f"{where}: model.scratch has hidden = {shape.hidden}, layers = {shape.layers} and heads = {shape.heads}; "
+            "each is at least 1, and hidden a multiple of twice the heads"
         )
     if grpo.generations < 2:
         raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")
