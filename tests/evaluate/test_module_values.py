@@ -122,3 +122,21 @@ def test_a_reference_that_refuses_has_no_answer(torch: Any, values: ModuleType) 
     torch.manual_seed(2)
     found = answered(torch, values, lambda index: table[index], index)
     assert found == set(HABITS) - set("swf"), "an index beyond the table"
+
+
+def test_whole_numbers_that_the_reference_cannot_take_never_reach_the_gpu(torch: Any, values: ModuleType) -> None:
+    """An index out of range raises on the host; on a GPU it would end the process that makes all inputs."""
+    table = torch.nn.Embedding(8, 4).double()
+
+    class Driver:
+        @staticmethod
+        def placed(torch: Any, meta: object, one: Any) -> Any:
+            assert int(one.max()) < 8, "an index out of range has reached the GPU"
+            return one
+
+        doubled = staticmethod(lambda torch, one: one)
+        listed = staticmethod(lambda one: [one])
+
+    beyond = values.Beyond(torch, Driver, {"domains": [None], "device": "cuda", "letters": ""}, table, table)
+    answers = [beyond.inputs([torch.randint(0, 8, (16,))], letter) for letter in HABITS for _ in range(4)]
+    assert any(one is None for one in answers) and any(one is not None for one in answers)

@@ -22,8 +22,8 @@ from maxcode.llm.clients import Completion, ModelRequest
 
 PROMPT, TAKEN, ANSWER, REFUSED, PROGRAM = ".prompt", ".taken", ".answer", ".refused", ".program"
 _AMONG = (
-    "\n\nThis is number {} of {} prompts with the same text: several versions of this program are wanted.  Choose an "
-    "approach that the other answers are unlikely to choose."
+    "\n\nThis is number {} of {} prompts with the same text: several versions of this program are wanted.  Of the "
+    "approaches that you expect to be about as fast as the best, choose one that the other answers hardly choose."
 )
 LEASE_S = 1800.0  # after so many seconds a prompt without an answer is given out again
 

@@ -71,6 +71,7 @@ def about_machine(described: Machine, problem: Problem, native_flags: str = "") 
     lines = [", ".join([described.cpu, f"{described.cores} cores", *described.kernel.split()[:1]])]
     tongue = LANGUAGES.get(problem.language)
     is_machine_code = problem.traits.shows_operators or tongue is None or tongue.runtime in ("", "none")
+    is_machine_code = is_machine_code and not problem.spec.on_gpu
     if described.caches and is_machine_code:
         lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
     if described.isa and is_machine_code:
@@ -81,7 +82,7 @@ def about_machine(described: Machine, problem: Problem, native_flags: str = "") 
         lines.append(f"compiler: {', '.join(compilers)}")
     if native_flags:
         lines.append(f"compiler of native code: {described.compilers.get('cpp', 'g++')}; flags: {native_flags}")
-    return [*lines, _limits(problem)]
+    return lines if problem.spec.on_gpu else [*lines, _limits(problem)]
 
 
 def task(instruct: Callable[[State, Reached], str]) -> Part:
@@ -163,8 +164,9 @@ def _module_lines(problem: Problem) -> list[str]:
         f"{CHECKER}for every element |y - exact| <= t * (|exact| + rms), where exact is the reference's output in "
         "double precision, rms the root mean square of exact over the whole output, "
         f"t = max({spec.tolerance:g}, min({OWN_ERRORS:g} * own, {MOST_OWN:g})), and own the largest |y - exact| / "
-        "(|exact| + rms) of the reference's own output of that call; the same of the errors that a thousandth and a "
-        "tenth of all elements are above",
+        "(|exact| + rms) of the reference's own output of that call; and at most a thousandth (a tenth) of all "
+        "elements may be further off than the same t, with own = the error that a thousandth (a tenth) of the "
+        "reference's are above",
     ]
 
 

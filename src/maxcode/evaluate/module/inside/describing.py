@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 PROFILED_CALLS, PROFILED_S = 20, 0.5
+OF_OWN = 0.9  # of a kernel's seconds must be left over by all operators: else a library's kernel is counted twice
 OTHER_DRAWS = 3  # of inputs: two values of a loss may be alike by chance
 
 
@@ -88,6 +89,26 @@ def apart(first: list[Any], second: list[Any]) -> float:
     return worst
 
 
+def of_host(averages: Any) -> list[list[Any]]:
+    """(Name, own seconds, calls) of every operator."""
+    return [[one.key, one.self_cpu_time_total / 1e6, one.count] for one in averages]
+
+
+def of_device(averages: Any) -> list[list[Any]]:
+    """The same on a GPU: operators with the seconds of the kernels that they launch, and the kernels that no operator
+    launches, which are the module's own.  A kernel of an operator is in the list of averages a second time."""
+    named = [[one.key, one.self_device_time_total / 1e6, one.count, str(one.device_type)] for one in averages]
+    operators = [one[:3] for one in named if not one[3].endswith("CUDA")]
+    kernels = sorted((one[:3] for one in named if one[3].endswith("CUDA")), key=lambda one: -one[1])
+    left = sum(one[1] for one in kernels) - sum(one[1] for one in operators)
+    own = [one for one in kernels if "at::" not in one[0]]
+    for one in own:
+        if left >= one[1] * OF_OWN:
+            operators.append(one)
+            left -= one[1]
+    return operators
+
+
 def profile_calls(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     """Seconds by operator, and those that no operator accounts for, as JSON: of a few calls on random inputs."""
     from torch.profiler import ProfilerActivity, profile
@@ -106,8 +127,7 @@ def profile_calls(torch: Any, meta: dict[str, Any], driver: Any) -> None:
                 model(*given)
             driver.settle(torch, meta)
             seconds = time.perf_counter() - started
-    kind = "self_device_time_total" if meta["device"] == "cuda" else "self_cpu_time_total"
-    found = [[one.key, getattr(one, kind) / 1e6, one.count] for one in seen.key_averages()]
-    found = [one for one in found if not one[0].startswith("[")]
+    listed = of_device if meta["device"] == "cuda" else of_host
+    found = [one for one in listed(seen.key_averages()) if not one[0].startswith("[")]
     print()  # after what the module may have printed
     json.dump({"operators": found, "seconds": seconds, "calls": calls}, sys.stdout)

@@ -8,6 +8,7 @@ unless the problem names their domain.
 
 from __future__ import annotations
 
+import copy
 import random
 from typing import Any
 
@@ -24,6 +25,7 @@ class Beyond:
 
     def __init__(self, torch: Any, driver: Any, meta: dict[str, Any], single: Any, double: Any) -> None:
         self.torch, self.driver, self.meta, self.single, self.double = torch, driver, meta, single, double
+        self.on_host: Any = None
 
     def inputs(self, given: list[Any], letter: str) -> list[Any] | None:
         """Such inputs in place of those drawn; None where nothing may vary, or the reference has no steady answer."""
@@ -43,6 +45,8 @@ class Beyond:
     def has_answer(self, given: list[Any]) -> bool:
         """Finite, in both precisions, and hardly changed by inputs that hardly change."""
         torch = self.torch
+        if not self.runs_on_host(given):
+            return False
         near = [nudged(torch, one) for one in given]
         try:
             exact = self.answers(self.double, [self.driver.doubled(torch, one) for one in given])
@@ -53,6 +57,21 @@ class Beyond:
         return all(bool(one.isfinite().all()) for one in (*exact, *moved, *plain)) and all(
             apart(one, other) <= STEADY for one, other in zip(exact, moved, strict=True)
         )
+
+    def runs_on_host(self, given: list[Any]) -> bool:
+        """Whether whole numbers are none that the reference cannot take, as an index out of range: on a GPU that ends
+        the process, and on the host it raises."""
+        torch, whole = self.torch, [one for one in given if isinstance(one, self.torch.Tensor)]
+        if self.meta.get("device") != "cuda" or all(one.is_floating_point() for one in whole):
+            return True
+        if self.on_host is None:
+            self.on_host = copy.deepcopy(self.double).cpu()
+        try:
+            with torch.no_grad():
+                self.on_host(*[self.driver.doubled(torch, one) for one in given])
+        except Exception:  # whatever it raises: these are not inputs for it
+            return False
+        return True
 
     def answers(self, model: Any, given: list[Any]) -> list[Any]:
         with self.torch.no_grad():
