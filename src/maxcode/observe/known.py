@@ -109,11 +109,16 @@ def _least(problem: Problem) -> str:
     return f"less than {100 * margin:g} %"
 
 
+def _roughly(number: float) -> str:
+    """The number to two digits: the speed-ups beside it come from other timings."""
+    return f"{float(f'{number:.2g}'):g}"
+
+
 def _floor(problem: Problem, facts: Facts) -> Iterator[str]:
     if facts.start_s and problem.goal == "cpu":
         who = _NOTHING.get(problem.language, "a process that does nothing")
         floor, count = facts.floor_s(), len(facts.timed)
-        most = f", at most {sum(one.seconds for one in facts.timed) / floor:.3g}x" if floor else ""
+        most = f", so about {_roughly(sum(one.seconds for one in facts.timed) / floor)}x at most" if floor else ""
         raced = f", {milliseconds(facts.floor_s(facts.raced))} on those raced on" if 0 < facts.raced < count else ""
         yield (
             f"{who} takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
