@@ -13,14 +13,19 @@ from typing import Any
 import anyio
 import pytest
 
+from maxcode.core.phases import BUILD, RUN, recording
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Program, Section, State, Step
 from maxcode.errors import InputError, Unanswered
+from maxcode.evaluate.ladder.prepare import identity
+from maxcode.evaluate.repo.kept_base import FOLDER
 from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
 from maxcode.run import asking
 from maxcode.run.asking import asked_policy, keep_request
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
+from maxcode.run.result import RunResult
+from maxcode.sandbox.toolchain import cache_root
 from tests.support import repositories as repos
 from tests.support.cli import answer, doubts_of, maxcode
 from tests.support.counting import FAST, QUARTER, SLOW
@@ -257,6 +262,37 @@ def test_a_run_says_whether_it_asks_evaluates_or_was_interrupted(tmp_path: Path)
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert asking.state_of(run) == "evaluating"
         assert "an answer is being evaluated; ask again" in maxcode("ask", run).stdout
+
+
+@pytest.mark.sandbox
+def test_a_second_answer_runs_nothing_of_a_repositorys_base_in_admission(tmp_path: Path) -> None:
+    run, toml = tmp_path / "run", repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    with pytest.raises(Unanswered):
+        optimize_source(Request(toml, policy="ask", method="best-of-n", budget=4, out=run))
+    notes: list[str] = []
+
+    def runs_of_admission(number: int) -> int:
+        question = asking.ask(run)
+        answer = block("        if len(word) > len(best):", f"        if len(word) > {number} + len(best):")
+        assert question is not None
+        with recording() as recorder:
+            told = asking.tell(run, question.id, answer, go)
+        assert told.feedback[0].startswith("=> wrong")
+        return sum(
+            one.count for one in recorder.profile().phases if one.stage == "admission" and one.activity in (BUILD, RUN)
+        )
+
+    def go(request: Request) -> RunResult:
+        return optimize_source(
+            request, admitted=lambda found: notes.extend(one for one in found.notes if one.startswith("base was"))
+        )
+
+    assert runs_of_admission(3) == runs_of_admission(4) == 0
+    assert [note.startswith("base was not built, tested and run again: ") for note in notes] == [True, True]
+    (bases,) = (path for path in (cache_root() / FOLDER).iterdir() if path.name == identity(repos.problem_of(toml)))
+    bases.write_bytes(bases.read_bytes()[:-1])
+    assert runs_of_admission(5) > 8
+    assert notes[2:] == ["base was built, tested and run again: its admission is not kept here"]
 
 
 FOREIGN: dict[str, dict[str, Any]] = {
