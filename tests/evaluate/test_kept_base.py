@@ -11,8 +11,9 @@ import pytest
 
 from maxcode.core.phases import BUILD, RUN, recording
 from maxcode.core.types import HotFunction, Outcome, Problem
+from maxcode.errors import InputError
 from maxcode.evaluate.ladder.kept_builds import VARIABLE
-from maxcode.evaluate.repo import kept_base
+from maxcode.evaluate.repo import commands, kept_base
 from maxcode.evaluate.repo.admission import Base
 from maxcode.evaluate.repo.candidates import ready
 from maxcode.evaluate.repo.commands import Place
@@ -144,6 +145,7 @@ def test_another_compiler_and_a_tampered_store_mean_a_new_admission(
 def test_what_first_runs_rest_on_is_told_apart(
     sandbox: Sandbox, tmp_path: Path, system: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(commands, "_OWN", ())  # the folders of tests are below /tmp
     (tmp_path / "shown").mkdir()
     toml = repos.made(tmp_path / "sums", repos.C_FILES, f'{repos.C_TOML}show = ["{tmp_path / "shown"}"]\n')
     place, kept = Place(sandbox, repos.problem_of(toml)), KeptBases.below(cache, keeps=True, goes_on=True)
@@ -165,6 +167,16 @@ def test_what_first_runs_rest_on_is_told_apart(
     kept.keep(place.problem, before, FIRST)
     why = kept.find(place.problem, kept.rests_on(place, Blob.of(b"tree")))[1][0]
     assert why.startswith(f"{AGAIN}maxcode, the machine, {SYSTEM}, a file in a folder of `show` has changed since 20")
+
+
+def test_a_folder_that_must_not_be_shown_is_refused_before_anything_kept_is_used(
+    sandbox: Sandbox, tmp_path: Path, cache: Path
+) -> None:
+    toml = repos.made(tmp_path / "sums", repos.C_FILES, f'{repos.C_TOML}show = ["/nowhere"]\n')
+    kept = KeptBases.below(cache, keeps=True, goes_on=True)
+    kept.keep(repos.problem_of(toml), {}, FIRST)
+    with pytest.raises(InputError, match="no folder here"):
+        admitted(sandbox, repos.problem_of(toml), cache)
 
 
 def test_another_problem_or_another_base_has_no_first_runs(tmp_path: Path, cache: Path) -> None:

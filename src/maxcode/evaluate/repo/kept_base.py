@@ -31,7 +31,7 @@ from maxcode.sandbox import session_layout
 from maxcode.sandbox.jobs import Blob
 
 FOLDER = "bases"
-FILES_AT_MOST, BYTES_AT_MOST = 8, 1600 << 20
+FILES_AT_MOST, BYTES_AT_MOST = 32, 1600 << 20
 FILE_AT_MOST = 400 << 20
 # What every session for a build shows of this machine, or where links from there lead.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
@@ -90,14 +90,14 @@ class KeptBases:
         its set-up.  Ask before they run, so that what changes meanwhile is noticed."""
         if self.folder is None:
             return {}
-        shown = (Path(name).expanduser().resolve() for name in place.problem.spec.repo_spec.show)
+        shown = (str(folder) for folder, _ in place.binds)  # refused here as where they are shown
         return {
             "maxcode": _hash((version("maxcode"), *_code())),
             "the machine": _hash((*map(repr, processor()), *_machine())),
             "the sandbox": place.sandbox.describe(),
             "the files after its set-up": tree.sha256,
             "a compiler or another file of the system": _hash(_stamps((*_SYSTEM, *session_layout.SETTINGS))),
-            "a file in a folder of `show`": _hash(_stamps(map(str, shown))),
+            "a file in a folder of `show`": _hash(_stamps(shown)),
         }
 
     def find(self, problem: Problem, rests_on: Mapping[str, str]) -> tuple[FirstRuns | None, tuple[str, ...]]:
