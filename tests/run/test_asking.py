@@ -13,14 +13,19 @@ from typing import Any
 import anyio
 import pytest
 
+from maxcode.core.phases import BUILD, RUN, recording
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Program, Section, State, Step
 from maxcode.errors import InputError, Unanswered
+from maxcode.evaluate.ladder.prepare import identity
+from maxcode.evaluate.repo.kept_base import FOLDER
 from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
 from maxcode.run import asking
 from maxcode.run.asking import asked_policy, keep_request
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
+from maxcode.run.result import RunResult
+from maxcode.sandbox.toolchain import cache_root
 from tests.support import repositories as repos
 from tests.support.cli import answer, doubts_of, maxcode
 from tests.support.counting import FAST, QUARTER, SLOW
@@ -257,6 +262,62 @@ def test_a_run_says_whether_it_asks_evaluates_or_was_interrupted(tmp_path: Path)
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert asking.state_of(run) == "evaluating"
         assert "an answer is being evaluated; ask again" in maxcode("ask", run).stdout
+
+
+def wrong(number: int) -> str:
+    """An answer that fails the tests of the repository."""
+    return block("        if len(word) > len(best):", f"        if len(word) > {number} + len(best):")
+
+
+def id_of_next(run: Path) -> str:
+    question = asking.ask(run)
+    assert question is not None
+    return question.id
+
+
+@pytest.mark.sandbox
+def test_a_second_answer_runs_nothing_of_a_repositorys_base_in_admission(tmp_path: Path) -> None:
+    run, toml = tmp_path / "run", repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    with pytest.raises(Unanswered):
+        optimize_source(Request(toml, policy="ask", method="best-of-n", budget=3, out=run))
+    notes: list[str] = []
+
+    def runs_of_admission(number: int) -> int:
+        with recording() as recorder:
+            told = asking.tell(run, id_of_next(run), wrong(number), go)
+        assert told.feedback[0].startswith("=> wrong")
+        return sum(
+            one.count for one in recorder.profile().phases if one.stage == "admission" and one.activity in (BUILD, RUN)
+        )
+
+    def go(request: Request) -> RunResult:
+        return optimize_source(
+            request, admitted=lambda found: notes.extend(one for one in found.notes if one.startswith("base was"))
+        )
+
+    assert runs_of_admission(3) == 0
+    assert [note.startswith("base was not built, tested and run again: ") for note in notes] == [True]
+    (bases,) = (path for path in (cache_root() / FOLDER).iterdir() if path.name == identity(repos.problem_of(toml)))
+    bases.write_bytes(bases.read_bytes()[:-1])
+    assert runs_of_admission(4) > 8
+    assert notes[1:] == ["base was built, tested and run again: its admission is not kept here"]
+
+
+@pytest.mark.sandbox
+def test_answers_that_are_told_at_once_admit_the_problem_once(tmp_path: Path) -> None:
+    run, toml = tmp_path / "run", repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    with pytest.raises(Unanswered):
+        optimize_source(Request(toml, policy="ask", method="best-of-n", budget=3, out=run))
+    first, second, last = (id_of_next(run) for _ in range(3))
+    Questions(run / "asked").answer(second, wrong(4))  # as a `tell` that waits for the one before it has done
+    told = asking.tell(run, first, wrong(3), optimize_source)
+    assert told.feedback[0].startswith("=> wrong") and told.open == 1
+    assert asking.tell(run, first, wrong(3), never) == told
+    assert asking.tell(run, second, wrong(4), never).feedback[0].startswith("=> wrong")
+    with pytest.raises(AssertionError, match="the run went on"):
+        asking.tell(run, last, wrong(4), never)  # the text is known, this prompt is not
+    with pytest.raises(AssertionError, match="the run went on"):
+        asking.tell(run, second, wrong(4), never)  # no prompt is open: the run was interrupted
 
 
 FOREIGN: dict[str, dict[str, Any]] = {

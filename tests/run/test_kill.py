@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.sandbox.lanes import LOCK
 from tests.support.counting import counting_place
-from tests.support.processes import descendants, is_alive, optimizing, wait_until
+from tests.support.processes import descendants, is_alive, is_timing, optimizing, wait_until
 
 pytestmark = pytest.mark.sandbox
 
@@ -63,13 +62,6 @@ def open_part(place: Path) -> str:
     """What the run is doing now, by its last line."""
     found = [part for part in parts(place) if part != "opened"]
     return found[-1] if found else ""
-
-
-def is_timing(pid: int) -> bool:
-    """Whether it is this process that holds the machine's timing lane."""
-    inode = f":{LOCK.stat().st_ino}"
-    holders = (line.split() for line in Path("/proc/locks").read_text().splitlines() if "->" not in line)
-    return any(words[5].endswith(inode) and int(words[4]) == pid for words in holders)
 
 
 Moment = Callable[[Path, int], bool]

@@ -15,6 +15,7 @@ import pytest
 from maxcode.evaluate.repo.base_tree import place_of
 from tests.support import repositories as repos
 from tests.support.cli import maxcode
+from tests.support.processes import descendants, is_alive, is_timing, wait_until
 
 ONE = """Look the word up in the dictionary itself.
 
@@ -85,19 +86,33 @@ def test_a_killed_run_leaves_no_tree_and_pays_nothing_twice(repository: Path, tm
     policy = answering(tmp_path, ONE)
     words = ("optimize", repository, "--policy", policy, "--critic", "rules", "--budget", "1", "--no-certificate",
              "--branch", "faster/count", "--json", "--out", out)  # fmt: skip
+    tree = place_of(repos.problem_of(repository).spec.repo_spec)
     started = subprocess.Popen([sys.executable, "-m", "maxcode", *map(str, words)], stderr=subprocess.DEVNULL)
-    while not (out / "events.jsonl").exists() or b'"action"' not in (out / "events.jsonl").read_bytes():
+    while not ("action" in recorded(out) and is_timing(started.pid)):  # it was built and tested, and is raced
         assert started.poll() is None
         time.sleep(0.02)
+    family = descendants(started.pid)
     os.kill(started.pid, signal.SIGKILL)
     started.wait()
+    assert family and wait_until(lambda: not any(map(is_alive, family)), 10)
+    assert not tree.exists() and repos.git(repository.parent, "worktree", "list").count("\n") == 1
+    kept = recorded(out)
     done = maxcode(*words, timeout=900)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["speedup"]["low"] > 1.2 and found["trust"]["level"] == "outside"
     assert (tmp_path / "asked").read_text() == "."
-    assert not place_of(repos.problem_of(repository).spec.repo_spec).exists()
+    assert "base was not built, tested and run again: nothing has changed since" in done.stderr
+    assert recorded(out).startswith(kept) and recorded(out).count('"evaluation":') == 1
+    assert not tree.exists() and repos.git(repository.parent, "worktree", "list").count("\n") == 1
     check_proposal(repository.parent, out)
+
+
+def recorded(out: Path) -> str:
+    """The whole lines of the record so far."""
+    path = out / "events.jsonl"
+    text = path.read_text() if path.exists() else ""
+    return text[: text.rfind("\n") + 1]
 
 
 def check_proposal(folder: Path, out: Path) -> None:

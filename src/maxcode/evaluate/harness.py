@@ -19,6 +19,7 @@ from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.evaluate.repo.kept_base import KeptBases
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
@@ -34,6 +35,7 @@ class HarnessTerms:
     ``beside_compiled``: compare a module with torch.compile as well.
     ``single``: one candidate is evaluated, and no prompt is written.
     ``keeps``: use builds of the original that earlier commands have kept.
+    ``goes_on``: a run goes on, and uses what it has kept of the admission of a repository.
     """
 
     seed: int | None = None
@@ -41,6 +43,7 @@ class HarnessTerms:
     beside_compiled: bool = True
     single: bool = False
     keeps: bool = True
+    goes_on: bool = False
 
 
 def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ProgramEvaluator:
@@ -66,7 +69,8 @@ def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleE
 
 
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:
-    return RepoEvaluator(sandbox, keeps=terms.keeps)
+    kept = KeptBases.below(sandbox.cache, terms.keeps and not terms.single, terms.goes_on)
+    return RepoEvaluator(sandbox, keeps=terms.keeps, kept=kept)
 
 
 HARNESSES: Mapping[Kind, Callable[[Sandbox, Builder, HarnessTerms], Harness]] = {

@@ -41,16 +41,16 @@ class Target(Protocol):
 
 @final
 class LocalMachine:
-    """This machine.  ``single``: one candidate is evaluated, and no prompt is written."""
+    """This machine.  ``single``: one candidate is evaluated, and no prompt is written; ``goes_on``: a run goes on."""
 
-    def __init__(self, single: bool = False) -> None:
-        self._single = single
+    def __init__(self, single: bool = False, goes_on: bool = False) -> None:
+        self._terms = HarnessTerms(single=single, goes_on=goes_on)
 
     async def open(self, problems: Sequence[Problem]) -> SearchHarness:
         if len({HARNESSES[problem.kind] for problem in problems}) > 1:
             kinds = ", ".join(sorted({problem.kind for problem in problems}))
             raise InputError(f"problems of the kinds {kinds} cannot be measured together; give problems of one kind")
-        return await open_harness(problems[0], HarnessTerms(single=self._single))
+        return await open_harness(problems[0], self._terms)
 
     def machine(self, harness: SearchHarness) -> Machine:
         return describe(harness.sandbox)
@@ -94,13 +94,14 @@ def where(
     folder: Path | None = None,
     say: Callable[[str], None] = lambda words: None,
     single: bool = False,
+    goes_on: bool = False,
 ) -> Iterator[Target]:
     """This machine, or the requested cluster, which stays open during the block; ``folder`` is the run folder.
 
-    ``single``: one candidate is evaluated, and no prompt is written.
+    ``single``: one candidate is evaluated, and no prompt is written.  ``goes_on``: the run in ``folder`` goes on.
     """
     if asked is None:
-        yield LocalMachine(single)
+        yield LocalMachine(single, goes_on)
         return
     with opened(asked, folder, say) as cluster:
         yield ClusterMachine(cluster)

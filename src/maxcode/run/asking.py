@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager, suppress
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, final
@@ -32,7 +32,7 @@ from maxcode.run.record import Evaluated, Proposed, Settled, read_events
 from maxcode.run.report import RESULT
 from maxcode.run.request import Request
 
-_FOLDER, _REQUEST, _LOCK, _FINISHED = "asked", "request.json", "lock", "finished"
+_FOLDER, _REQUEST, _LOCK, _FINISHED, _REACHED = "asked", "request.json", "lock", "finished", "reached"
 REFUSALS = 2  # answers that cannot be used, and leave their prompt open; the next one counts as a candidate
 
 Go = Callable[[Request], Any]
@@ -137,7 +137,8 @@ def state_of(run: Path) -> Literal["asking", "evaluating", "ended", "interrupted
 def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     """Keeps the answer to the prompt ``name``, and goes on with the run by ``go`` as far as answers reach.
 
-    Answers that are told at once are evaluated one after the other.  After an interruption the same call goes on.
+    Answers that are told at once are evaluated one after the other, by one of the calls; the others find it done.
+    After an interruption the same call goes on.
     An answer that asks to see more of a repository gets that as feedback, and its prompt stays open.
     InputError if the run does not ask or the answer cannot be kept, and for an answer that cannot be used
     (``answers.py``), up to ``REFUSALS`` times a prompt: it stays open; else as ``optimize_source``.
@@ -157,7 +158,7 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
             "another run, with another --out"
         )
     questions.answer(name, answer)
-    told = _gone_on(run, go)
+    told = _gone_on(run, go, lambda: name in _reached(run) and _feedback(run, answer))
     return replace(told, feedback=_feedback(run, answer))
 
 
@@ -198,12 +199,26 @@ def why_ended(request: Request, ended: str) -> str:
     return f"finished by the user (maxcode tell RUN --finish) with {many} prompt{'s' * (many != '1')} open"
 
 
-def _gone_on(run: Path, go: Go) -> Told:
+def _gone_on(run: Path, go: Go, is_done: Callable[[], object] = lambda: False) -> Told:
+    """Goes on with the run; not if ``is_done`` and prompts are open: then the run would only be admitted again."""
     run = run.resolve()
-    kept, result = _kept(run), None
-    with _alone(run), chdir(kept.started_in), suppress(Unanswered):
-        result = go(replace(kept.request, out=run))
+    kept = _kept(run)
+    with _alone(run), chdir(kept.started_in):
+        if is_done() and waiting(run):
+            return Told((), len(waiting(run)))
+        answered = [name for name, _ in _questions(run).answers()]
+        try:
+            result = go(replace(kept.request, out=run))
+        except Unanswered:
+            write_whole(run / _FOLDER / _REACHED, "\n".join(answered).encode())
+            result = None
     return Told((), len(waiting(run)), result)
+
+
+def _reached(run: Path) -> list[str]:
+    """The prompts whose answers were there when the run last went on."""
+    path = run / _FOLDER / _REACHED
+    return read_text(path).split() if path.exists() else []
 
 
 def _questions(run: Path) -> Questions:

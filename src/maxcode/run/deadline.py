@@ -99,5 +99,5 @@ def seconds_after(admitted: Admitted, admission_s: float, certifies: bool) -> fl
     least = RaceRule().confirm_least
     pair_s = 2 * pass_s * (2 if pass_s < SHORT_PASS_S else 1)
     confirmation_s = all_s + least * pair_s
-    certificate_s = admission_s + RUNS_LEAST * all_s + (2 * least + PAIRS) * pair_s
+    certificate_s = admission_s + admitted.saved_s + RUNS_LEAST * all_s + (2 * least + PAIRS) * pair_s
     return _SLACK * (confirmation_s + (certificate_s if certifies else 0.0))

@@ -153,6 +153,7 @@ class Admitted:
     memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
     facts: Facts = field(default_factory=Facts)  # for prompts
     reads_unwritten: bool = False  # the original's own answer depends on memory it never wrote
+    saved_s: float = 0.0  # wall seconds of an earlier admission that was not repeated
 
     @property
     def raced(self) -> tuple[Input, ...]:

@@ -26,6 +26,7 @@ from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
 from maxcode.evaluate.repo.commands import COMMAND_S, Place, now, said
 from maxcode.evaluate.repo.git import Tracked, contents, tracked
+from maxcode.evaluate.repo.kept_base import FirstRuns, KeptBases
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import profiled
@@ -105,55 +106,81 @@ class Base:
         return Edited({path: text for path, text in program.files.items() if own.get(path) != text}, self.modes, second)
 
 
-async def admitted(sandbox: Sandbox, problem: Problem, keeps: bool = True) -> Base:
-    """Sets up, builds, tests and runs base.  InputError with the cure for what cannot be used."""
-    place = Place(sandbox, problem)
-    spec = problem.spec.repo_spec
-    archive = await anyio.to_thread.run_sync(base_tree, problem, keeps)
-    files = tracked(Path(spec.folder), spec.commit)
-    began = time.monotonic()
+async def admitted(sandbox: Sandbox, problem: Problem, keeps: bool = True, kept: KeptBases = KeptBases()) -> Base:  # noqa: B008
+    """Sets up, builds, tests and runs base, or takes what is kept of that.  InputError with the cure for what cannot be
+    used."""
+    place, began = Place(sandbox, problem), time.monotonic()
+    tree = await anyio.to_thread.run_sync(base_tree, problem, keeps)
+    rests_on = await anyio.to_thread.run_sync(kept.rests_on, place, tree)
+    known, notes = await anyio.to_thread.run_sync(kept.find, problem, rests_on)
+    if known is not None:
+        return await _base(place, tree, known, notes)
+    first = await _first_runs(place, Layers(tree))
+    base = await _with_canary(await _base(place, tree, first, notes))
+    first = replace(first, canary=base.canary, all_s=time.monotonic() - began)
+    await anyio.to_thread.run_sync(kept.keep, problem, rests_on, first)
+    return base
+
+
+async def _first_runs(place: Place, tree: Layers) -> FirstRuns:
+    """Builds, tests and runs base, all but the test that must fail."""
+    problem, began = place.problem, time.monotonic()
     async with build_lane():
-        side, before, after = await _built(place, Layers(archive))
+        built = await _built(place, tree)
+        side = Layers(Blob.of(built)) if built else tree
         build_s = time.monotonic() - began
         tests_s, counts = await _tested(place, side)
         runs = [await _benchmark(place, side) for _ in range(FIRST_RUNS)]
     _refuse_unsteady(problem, runs)
-    seconds = min(_seconds(problem, ran) for ran in runs)
-    given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(runs, spec.same_output), "generated", seconds)
+    seconds = tuple(_seconds(problem, ran) for ran in runs)
+    hot = await _hot(place, side, min(seconds))
+    return FirstRuns(built, build_s, tests_s, counts, tuple(ran.stdout for ran in runs), seconds, hot, now())
+
+
+async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ...]) -> Base:
+    """Base as its first runs and its revision show it."""
+    problem, spec = place.problem, place.problem.spec.repo_spec
+    files, seconds = tracked(Path(spec.folder), spec.commit), min(first.seconds)
+    before, after = await anyio.to_thread.run_sync(_contents, tree, first.built)
+    given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(first, spec.same_output), "generated", seconds)
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
-    hot = await _hot(place, side, files, seconds)
     benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
-    facts = Facts(timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark)
     texts = await anyio.to_thread.run_sync(_protected, problem, files)
-    facts = replace(facts, hot=tuple(_tested_by(one, texts) for one in facts.hot))
-    found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=_notes(counts, problem), facts=facts)
-    expected = expected_of([ran.stdout for ran in runs], spec.same_output)
+    hot = tuple(_tested_by(one, texts) for one in first.hot)
+    facts = Facts(timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark)
+    notes = (*_notes(first.counts, problem), *notes)
+    found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=notes, facts=facts, saved_s=first.all_s)
+    expected = expected_of(first.outputs, spec.same_output)
     base = Base(
-        place, found, side, after, made_by(before, after), counts, expected,
-        files, texts, tests_s, build_s, now(),
+        place, found, Layers(Blob.of(first.built) if first.built else tree), after, made_by(before, after),
+        first.counts, expected, files, texts, first.test_s, first.build_s, first.second, first.canary,
         modes={path: 0o755 if one.mode.endswith("755") else 0o644 for path, one in files.items()},
     )  # fmt: skip
-    base = replace(base, admitted=replace(found, baseline=replace(baseline, trust=base.trust)))
-    return await _with_canary(base)
+    return replace(base, admitted=replace(found, baseline=replace(baseline, trust=base.trust)))
 
 
-async def _built(place: Place, archive: Layers) -> tuple[Layers, Contents, Contents]:
-    """Base with its build, and its files before and after."""
+def _contents(tree: Blob, built: bytes) -> tuple[Contents, Contents]:
+    """The files of base before its build and after it; none if it has no build."""
+    return (contents_of(tree.read()), contents_of(built)) if built else ({}, {})
+
+
+async def _built(place: Place, tree: Layers) -> bytes:
+    """The files of base after its build, as an archive; empty if it has none."""
     build = place.problem.spec.repo_spec.build
     if not build:
-        return archive, {}, {}
-    ran, packed = await place.built(archive, COMMAND_S)
+        return b""
+    ran, packed = await place.built(tree, COMMAND_S)
     if not ran.ok:
         raise InputError(
             f"build {build!r} fails on base: {said(ran)}; make it work{_BOXED}; fetch what it needs in `setup`"
         )
-    before = await anyio.to_thread.run_sync(lambda: contents_of(archive.base.read()))
-    return Layers(Blob.of(packed)), before, await anyio.to_thread.run_sync(contents_of, packed)
+    return packed
 
 
-async def _hot(place: Place, side: Layers, files: Mapping[str, Tracked], seconds: float) -> tuple[HotFunction, ...]:
+async def _hot(place: Place, side: Layers, seconds: float) -> tuple[HotFunction, ...]:
     """Where base's benchmark spends its time; empty if no profiler follows it."""
-    command = place.problem.spec.repo_spec.benchmark.replace(SEED, "1")
+    spec = place.problem.spec.repo_spec
+    files, command = tracked(Path(spec.folder), spec.commit), spec.benchmark.replace(SEED, "1")
     async with build_lane():
         found = await profiled(place, side, command, files, is_long=seconds > _COUNTED_S)
     return found.functions
@@ -213,9 +240,9 @@ def _refuse_unsteady(problem: Problem, runs: list[Ran]) -> None:
         )
 
 
-def _stable(runs: list[Ran], same: bool) -> bytes:
+def _stable(first: FirstRuns, same: bool) -> bytes:
     """What of the benchmark's output is compared, in a form for certificates."""
-    found = expected_of([ran.stdout for ran in runs], same)
+    found = expected_of(first.outputs, same)
     return found.raw if found.raw is not None else "\n".join(found.parts or ()).encode()
 
 

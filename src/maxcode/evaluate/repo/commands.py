@@ -52,7 +52,8 @@ class Place:
         return place_of(self.problem.spec.repo_spec)
 
     @cached_property
-    def _binds(self) -> list[tuple[Path, str]]:
+    def binds(self) -> list[tuple[Path, str]]:
+        """The folders of ``show`` and their paths in the sandbox.  InputError for one that must not be shown."""
         found = []
         for name in self.problem.spec.repo_spec.show:
             folder = Path(name).expanduser()
@@ -69,7 +70,7 @@ class Place:
         """A session with the files of a side."""
         room_mb = max(1024, 4 * sum(blob.size for blob in side.blobs) >> 20)
         room = (str(self.path), min(room_mb + 1024, memory_mb() // 2))
-        async with self.sandbox.session(side.blobs, sources={}, binds=self._binds, room=room) as session:
+        async with self.sandbox.session(side.blobs, sources={}, binds=self.binds, room=room) as session:
             commands = Commands(self, session)
             for layer in side.blobs:
                 await commands.unpack(Job(("tar", "-xf", "-", "-C", str(self.path)), stdin=layer))

@@ -41,6 +41,7 @@ from maxcode.evaluate.ladder.race import (
 from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.evaluate.repo.admission import Base, admitted
 from maxcode.evaluate.repo.candidates import Ready, doubts, ready, rejected
+from maxcode.evaluate.repo.kept_base import KeptBases
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.track import RepoTrack
 from maxcode.evaluate.repo.winner_check import RepoCheck
@@ -56,12 +57,19 @@ BUILT = 4  # built candidates that are kept, such as the incumbent
 class RepoEvaluator:
     """Evaluates candidates of admitted repositories.  One per process."""
 
-    def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule(), keeps: bool = True) -> None:  # noqa: B008
-        """``keeps``: use set-ups of base that earlier commands have kept."""
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        rule: RaceRule = RaceRule(),  # noqa: B008
+        keeps: bool = True,
+        kept: KeptBases = KeptBases(),  # noqa: B008
+    ) -> None:
+        """``keeps``: use set-ups of base that earlier commands have kept; ``kept``: and these first runs of base."""
         self._sandbox = sandbox
         self._rule = rule
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._keeps = keeps
+        self._kept = kept
         self._bases: dict[str, Base] = {}
         self._admitting = anyio.Lock()
         self._timings: dict[str, Evaluation] = {}
@@ -85,7 +93,7 @@ class RepoEvaluator:
         async with self._admitting:
             key = identity(problem)
             if key not in self._bases:
-                self._bases[key] = await admitted(self._sandbox, problem, self._keeps)
+                self._bases[key] = await admitted(self._sandbox, problem, self._keeps, self._kept)
             return self._bases[key]
 
     # ------------------------------------------------------------------------------------------------ evaluator
@@ -246,7 +254,7 @@ class RepoEvaluator:
     def measuring(self, options: MeasureOptions) -> RepoEvaluator:
         """Another evaluator on the same admissions that measures with these options."""
         rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
-        other = RepoEvaluator(self._sandbox, rule, self._keeps)
+        other = RepoEvaluator(self._sandbox, rule, self._keeps, self._kept)
         other._bases, other._admitting = self._bases, self._admitting
         return other
 
