@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
 import pytest
 
 from maxcode.sandbox import lanes
-from maxcode.sandbox.lanes import accounted, build_lane, holder, no_builds, timing_lane
+from maxcode.sandbox.lanes import accounted, build_lane, free_place, holder, no_builds, timing_lane
 from tests.support.processes import wait_until
 
 GREEDY = """
@@ -138,6 +139,18 @@ def test_who_wants_no_builds_waits_for_those_of_others_who_share_its_places(
         assert other.stdout.readline() == b"built\n"
         assert anyio.run(look) == [False] * 5
         assert other.wait(60) == 0
+
+
+def test_a_place_that_is_free_at_once_is_taken_and_given_back_and_nobody_waits_for_one() -> None:
+    async def taken() -> list[bool]:
+        async with AsyncExitStack() as stack:
+            found = [await stack.enter_async_context(free_place()) for _ in range(lanes._all_cores_but_one())]
+            found.append(await stack.enter_async_context(free_place()))
+            found.append(lanes._places().available_tokens == 0)
+        return [*found, lanes._places().available_tokens == lanes._all_cores_but_one()]
+
+    *places, last, is_full, is_empty = anyio.run(taken)
+    assert (all(places), last, is_full, is_empty) == (True, False, True, True)
 
 
 def test_who_holds_the_lane_is_known(tmp_path: Path) -> None:

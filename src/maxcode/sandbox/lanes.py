@@ -142,6 +142,24 @@ async def build_lane() -> AsyncIterator[None]:
             ledger.build_s += time.monotonic() - began
 
 
+@asynccontextmanager
+async def free_place() -> AsyncIterator[bool]:
+    """Takes one place to build, or one more, if it is free at once: whether it did.  So who holds a place already can
+    ask for another one, and never waits for itself."""
+    borrower, limiter = object(), _places()
+    try:
+        if _shared is not None:  # its places are for all processes
+            raise anyio.WouldBlock
+        limiter.acquire_on_behalf_of_nowait(borrower)
+    except anyio.WouldBlock:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        limiter.release_on_behalf_of(borrower)
+
+
 def _places() -> anyio.CapacityLimiter:
     if (limiter := _builders.get(None)) is None:
         limiter = anyio.CapacityLimiter(_all_cores_but_one())

@@ -357,7 +357,7 @@ class ProgramEvaluator:
         async with started(partial(self._confirmed_time, admitted, state, entry)) as timed:
             if (failure := await self._unseen.failure(admitted, entry.artefact)) is not None:
                 return failure
-            async with started(partial(examiner.looks, admitted, program, raced)) as looks:
+            async with started(partial(examiner.looks, admitted, program, entry.artefact, raced)) as looks:
                 return await examiner.examined(admitted, program, entry.artefact, await timed(), looks)
 
     async def _confirmed_time(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
