@@ -17,6 +17,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
+from maxcode.sandbox import lanes
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
 
@@ -54,10 +55,11 @@ def problem_in(folder: Path, text: str = SLOW) -> Problem:
     return Problem("sums", "program", "c", Program({"sums.c": text}), spec)
 
 
-def judged(sandbox: Sandbox, problem: Problem, text: str) -> tuple[Evaluation, Profile]:
+def judged(sandbox: Sandbox, problem: Problem, text: str, places: int = 1) -> tuple[Evaluation, Profile]:
     """The evaluation of one candidate as ``maxcode evaluate`` makes it, confirmed if it is faster."""
 
     async def work() -> Evaluation:
+        lanes._places().total_tokens = places
         harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT, single=True)
         action = Action(Program({"sums.c": text}))
         async with started(partial(harness.work_ahead, problem, action)):
@@ -89,11 +91,26 @@ def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbo
     assert counted(profile, "admission", "profile of the program") == 0
 
 
-@pytest.mark.sandbox
-def test_a_candidate_that_fails_on_fresh_inputs_fails_while_it_is_timed(tmp_path: Path) -> None:
+def remembering() -> str:
+    """A program that is right on the given inputs alone."""
     sums = {sum(value + number for value in values) for number, values in enumerate(GIVEN * 2)}
     known = " && ".join(f"found != {20000000 * total}" for total in sorted(sums))
-    remembers = FAST.replace("printf", f"if ({known}) found++;\n    printf")
+    return FAST.replace("printf", f"if ({known}) found++;\n    printf")
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("places", [1, 3])
+def test_a_possible_winner_is_looked_at_beside_its_fresh_inputs_where_there_are_several_places(
+    sandbox: Sandbox, tmp_path: Path, places: int
+) -> None:
+    found, profile = judged(sandbox, problem_in(tmp_path), remembering(), places)
+    assert (found.outcome, found.feedback.reasons) == (Outcome.WRONG, (FAILED,))
+    assert any(one.stage.startswith("confirmation/looks") for one in profile.phases) is (places > 1)
+
+
+@pytest.mark.sandbox
+def test_a_candidate_that_fails_on_fresh_inputs_fails_while_it_is_timed(tmp_path: Path) -> None:
+    remembers = remembering()
     problem_in(tmp_path)
     (tmp_path / "slow.c").write_text(SLOW)
     (tmp_path / "new.c").write_text(remembers)

@@ -6,23 +6,27 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
+from maxcode.core.phases import START, recording
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.function.calls import calls_of
 from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
 from maxcode.evaluate.function.habits import FUNCTION_HABITS, OF_ANY_SIZE
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
-from maxcode.evaluate.function.sizes import drawn_shapes
+from maxcode.evaluate.function.sizes import drawn_shapes, timed_shapes
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
 from maxcode.problems import load
+from maxcode.sandbox.lanes import free_place
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 TOML = """
@@ -157,6 +161,46 @@ def test_an_original_that_is_right_everywhere_is_asked_in_every_way(sandbox: San
     assert len(found) == len(FUNCTION_HABITS)
     assert len({one.name for one in found}) == len(FUNCTION_HABITS)
     assert all(one.second_look is not None and one.expected is not None for one in found)
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_sanitizers_look_while_the_original_is_asked_again_where_a_place_is_free(
+    is_free: bool, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Who holds every place to build does not wait for itself: then one comes after the other."""
+    problem = problem_of(tmp_path)
+
+    async def proven() -> tuple[Input, ...]:
+        builder = Builder(sandbox, tmp_path, keeps=False)
+        built = await builder.build(problem, problem.program, final=True)
+        assert built.artefact is not None, built.diagnostics
+        beyond = Beyond(builder, problem, OriginalNearby(built.artefact), Inputs(sandbox, problem))
+        async with AsyncExitStack() as stack:
+            while not is_free and await stack.enter_async_context(free_place()):
+                pass
+            return await beyond.made("seen")
+
+    with recording() as recorder:
+        assert len(anyio.run(proven)) == len(FUNCTION_HABITS)
+    began = [(one.stage, one.activity) for one in recorder.profile().phases]
+    build, again = began.index(("sanitizers", "build")), began.index(("steady answers", "run"))
+    assert (build < again) is is_free
+
+
+def test_all_plans_of_an_admission_are_made_in_one_session(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path)
+
+    async def asked() -> list[Input]:
+        inputs = Inputs(sandbox, problem)
+        await inputs.require_fresh(timed_shapes(problem)[0])  # the generator is built
+        with recording() as recorder:
+            found = await calls_of(problem, inputs)
+        (started,) = [one.count for one in recorder.profile().phases if one.activity == START]
+        assert started == len(timed_shapes(problem)) + 1
+        return found
+
+    found = anyio.run(asked)
+    assert len({one.stdin.sha256 for one in found}) == len(found) > 4
 
 
 def test_what_overflows_or_ends_in_nan_is_held_against_nobody(sandbox: Sandbox, tmp_path: Path) -> None:

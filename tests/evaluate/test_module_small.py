@@ -11,6 +11,9 @@ import pytest
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome
 from maxcode.evaluate.function.comparing import lost, unequal
+from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.staging import LOST
 from maxcode.problems import load
@@ -52,6 +55,23 @@ def test_small_elements_left_out_are_a_doubt(sandbox: Sandbox, tmp_path: Path) -
     assert found.outcome is Outcome.CORRECT, found.feedback
     (doubt,) = findings_of(found)
     assert doubt.startswith(f"{LOST}: ")
+
+
+@pytest.mark.slow
+def test_neither_side_is_profiled_where_no_prompt_is_written(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    (tmp_path / "reference.py").write_text(REFERENCE)
+    problem = load(tmp_path / "reference.py").problem
+    harness = make_harness(problem, sandbox, builder, HarnessTerms(single=True))
+
+    async def judge() -> tuple[Admitted, Evaluation]:
+        found = await harness.admit(problem)
+        return found, await harness.evaluate(problem, Action(problem.program.with_text(HEAD + HONEST)))
+
+    admitted, found = anyio.run(judge)
+    assert found.outcome is Outcome.CORRECT and found.timing is not None
+    assert admitted.baseline.profile == found.profile == ()
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ import pytest
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Outcome, Problem, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.python.runtime import find_python
 from maxcode.evaluate.python.staging import PythonStages, Staged
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
@@ -76,6 +78,14 @@ def test_a_faster_function_is_found_faster_with_its_hottest_lines(evaluator: Rou
     assert found.timing.verdict == "faster" and found.timing.speedup.value > 3
     assert any("divisors" in spot.function or "listcomp" in spot.function for spot in found.profile)
     assert found.timing.start_s is not None and not admitted.notes
+
+
+def test_no_candidate_is_profiled_where_no_prompt_is_written(sandbox: Sandbox, builder: Builder) -> None:
+    problem = problem_of(DIVISORS, NUMBERS)
+    harness = make_harness(problem, sandbox, builder, HarnessTerms(single=True))
+    found = anyio.run(harness.evaluate, problem, Action(problem.program.with_text(FASTER)))
+    assert found.timing is not None and found.timing.verdict == "faster"
+    assert found.profile == ()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from maxcode.cli.common import show
 from maxcode.code.languages import language
+from maxcode.core.phases import recording
 from maxcode.core.types import (
     Action,
     Case,
@@ -30,6 +31,7 @@ from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.evaluate.program.plausibility import Examiner
 from maxcode.run.candidate_result import result_of
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
@@ -232,6 +234,21 @@ def test_a_defect_that_the_original_does_not_have_is_told_beside_the_result(
     assert settled.timing is not None
     assert settled.timing.significant
     assert any("a sanitizer found" in words and "sums.c" in words for words in settled.warnings), settled.warnings
+
+
+def test_the_original_is_looked_at_by_sanitizers_only_where_a_winner_shows_them_something(
+    sandbox: Sandbox, builder: Builder, admitted: Admitted
+) -> None:
+    def looked(text: str) -> tuple[tuple[str, ...], int]:
+        examiner = Examiner(sandbox, builder, FreshInputs(sandbox, builder))
+        with recording() as recorder:
+            found = anyio.run(examiner.defects, admitted, admitted.problem.program.with_text(text))
+        return found, sum(one.count for one in recorder.profile().phases if one.activity == "run")
+
+    overflows = FAST.replace("long best", "volatile int most = 2147483647;\n    most = most + n;\n    long best")
+    (clean, once), (defects, twice) = looked(FAST), looked(overflows)
+    assert (clean, len(defects), twice) == ((), 1, 2 * once)
+    assert once > 0
 
 
 def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed(

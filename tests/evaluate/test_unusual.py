@@ -20,7 +20,7 @@ from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.certificate.doubts import findings_of
 from maxcode.sandbox.sandbox import Sandbox
 from tests.evaluate.test_mutate import a_graph, a_list, a_permutation, a_sorted_list_with_queries, cases, given_by
-from tests.evaluate.test_unseen import FAST, SIZES, problem_of
+from tests.evaluate.test_unseen import FAST, SIZES, SLOW, problem_of
 from tests.support.rules import SHORT
 
 
@@ -100,6 +100,7 @@ def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:
         stated(understand(["1\n"]), ("1..100",))
 
 
+UNCLEAN = "for (int i = 0; i < n; i++) if (a[i] > 100 && a[n + 1] == 12345678) best++;\n    printf"
 CLIPPED = FAST.replace("here = here + x", "if (x > 100) x = 100;\n        here = here + x")
 
 
@@ -127,8 +128,23 @@ def test_a_program_that_is_right_on_the_given_values_alone_is_found(bench: Progr
     assert doubtful.outcome is Outcome.CORRECT
     (doubt,) = findings_of(doubtful)
     assert doubt.startswith(f"{GIVEN_ONLY}: wrong on ") and "(one is '" in doubt
-    assert findings_of(settled(bench, plain, FAST)) == ()
     known = replace(plain, spec=replace(plain.spec, domain=("1..20000", "-1000..1000")))
     assert settled(bench, known, CLIPPED).feedback.reasons == (FAILED,)
     narrow = replace(plain, spec=replace(plain.spec, domain=("1..10500", "-100..100")))
     assert findings_of(settled(bench, narrow, CLIPPED)) == ()
+
+
+def test_sanitizers_look_at_the_original_on_guessed_inputs_only_where_a_winner_is_wrong(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    """On a value beyond the given ones this original reads what it may not, so a wrong answer there proves nothing."""
+    unclean = SLOW.replace("printf", UNCLEAN)
+    assert unclean != SLOW
+    for original, finds in ((SLOW, True), (unclean, False)):
+        folder = tmp_path / str(finds)
+        folder.mkdir()
+        problem, bench = problem_of(folder, SIZES, original), ProgramEvaluator(sandbox, builder, SHORT)
+        assert findings_of(settled(bench, problem, FAST)) == ()
+        assert not bench._unseen._clean
+        assert bool(findings_of(settled(bench, problem, CLIPPED))) is finds
+        assert bench._unseen._clean

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 
 from maxcode.sandbox import lanes
-from maxcode.sandbox.lanes import accounted, build_lane, holder, no_builds, timing_lane
+from maxcode.sandbox.lanes import accounted, also_in_timing_lane, build_lane, free_place, holder, no_builds, timing_lane
 from tests.support.processes import wait_until
 
 GREEDY = """
@@ -138,6 +140,64 @@ def test_who_wants_no_builds_waits_for_those_of_others_who_share_its_places(
         assert other.stdout.readline() == b"built\n"
         assert anyio.run(look) == [False] * 5
         assert other.wait(60) == 0
+
+
+def test_a_place_that_is_free_at_once_is_taken_and_given_back_and_nobody_waits_for_one() -> None:
+    async def taken() -> list[bool]:
+        async with AsyncExitStack() as stack:
+            found = [await stack.enter_async_context(free_place()) for _ in range(lanes._all_cores_but_one())]
+            found.append(await stack.enter_async_context(free_place()))
+            found.append(lanes._places().available_tokens == 0)
+        return [*found, lanes._places().available_tokens == lanes._all_cores_but_one()]
+
+    *places, last, is_full, is_empty = anyio.run(taken)
+    assert (all(places), last, is_full, is_empty) == (True, False, True, True)
+
+
+def test_the_last_work_takes_the_timing_lane_only_while_nobody_wants_it(tmp_path: Path) -> None:
+    lane = tmp_path / "lane.lock"
+
+    async def builds() -> bool:
+        """Whether it soon gets a place, and then nobody else the lane."""
+        with anyio.move_on_after(0.3):
+            async with build_lane():
+                assert not is_free(lane)
+                return True
+        return False
+
+    async def tried() -> list[bool]:
+        found = []
+        async with AsyncExitStack() as stack:
+            while await stack.enter_async_context(free_place()):
+                pass
+            found.append(await builds())
+            with also_in_timing_lane(lane):
+                found.append(await builds())
+                async with anyio.create_task_group() as group, timing_lane(lane):
+                    group.start_soon(builds_into, found)
+                    await anyio.sleep(0.5)
+                with held_elsewhere(lane):
+                    found.append(await builds())
+                found.append(await builds())
+        return found
+
+    async def builds_into(found: list[bool]) -> None:
+        found.append(await builds())
+
+    assert anyio.run(tried) == [False, True, False, False, True]
+    assert is_free(lane)
+
+
+def is_free(lane: Path) -> bool:
+    return subprocess.run(["flock", "--nonblock", str(lane), "true"], check=False).returncode == 0
+
+
+@contextmanager
+def held_elsewhere(lane: Path) -> Iterator[None]:
+    holding = ["flock", str(lane), "sh", "-c", "echo held; sleep 1"]
+    with subprocess.Popen(holding, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdout.readline()
+        yield
 
 
 def test_who_holds_the_lane_is_known(tmp_path: Path) -> None:

@@ -60,12 +60,12 @@ def _require_tier_1(sandbox: Sandbox, what: str) -> None:
 
 def _python_functions(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Harness:
     _require_tier_1(sandbox, "Python functions")
-    return RoundsEvaluator(sandbox, PythonStages(sandbox))
+    return RoundsEvaluator(sandbox, PythonStages(sandbox, prompts=not terms.single))
 
 
 def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
     _require_tier_1(sandbox, "PyTorch modules")
-    return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled)
+    return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled, prompts=not terms.single)
 
 
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:

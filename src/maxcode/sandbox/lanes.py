@@ -65,6 +65,7 @@ _ledger: ContextVar[Ledger | None] = ContextVar("maxcode ledger", default=None)
 _tell_wait: ContextVar[Callable[[float, bool], None] | None] = ContextVar("maxcode wait", default=None)
 _others: ContextVar[OtherRuns | None] = ContextVar("maxcode others", default=None)
 _cores: ContextVar[frozenset[int] | None] = ContextVar("maxcode lane", default=None)
+_spare: ContextVar[Path | None] = ContextVar("maxcode spare lane", default=None)
 
 
 @contextmanager
@@ -132,14 +133,76 @@ async def build_lane() -> AsyncIterator[None]:
     asked = time.monotonic()
     async with AsyncExitStack() as stack:
         with activity(BUILD_WAIT):
-            await stack.enter_async_context(_places())
-            await stack.enter_async_context(_shared_place())
+            spare = _spare.get()
+            if spare is not None and _shared is None and _cores.get() is None:
+                await _either(stack, spare)
+            else:
+                await stack.enter_async_context(_places())
+                await stack.enter_async_context(_shared_place())
         began = time.monotonic()
         ledger.wait_s += began - asked
         try:
             yield
         finally:
             ledger.build_s += time.monotonic() - began
+
+
+@asynccontextmanager
+async def free_place() -> AsyncIterator[bool]:
+    """Takes one place to build, or one more, if it is free at once: whether it did.  So who holds a place already can
+    ask for another one, and never waits for itself."""
+    with ExitStack() as stack:
+        yield _shared is None and _took_place(stack)  # shared places are for all processes
+
+
+@contextmanager
+def also_in_timing_lane(path: Path = LOCK) -> Iterator[None]:
+    """Work of the block that asks for a place to build may take the timing lane in its place, while nobody wants that:
+    for the last work before a verdict, which else leaves a core idle.  Not where cores or places are shared."""
+    token = _spare.set(path)
+    try:
+        yield
+    finally:
+        _spare.reset(token)
+
+
+async def _either(stack: AsyncExitStack, path: Path) -> None:
+    """Takes a place to build or the timing lane, whichever is free first."""
+    while not (_took_place(stack) or _took_lane(stack, path)):
+        await anyio.sleep(_POLL_S)
+
+
+def _took_place(stack: ExitStack | AsyncExitStack) -> bool:
+    borrower, limiter = object(), _places()
+    try:
+        limiter.acquire_on_behalf_of_nowait(borrower)
+    except anyio.WouldBlock:
+        return False
+    stack.callback(limiter.release_on_behalf_of, borrower)
+    return True
+
+
+def _took_lane(stack: AsyncExitStack, path: Path) -> bool:
+    with ExitStack() as held:
+        lock = _timing_turns()
+        try:
+            lock.acquire_nowait()
+        except anyio.WouldBlock:
+            return False
+        held.callback(lock.release)
+        turn, lane = (_lock_file(path.with_suffix(suffix)) for suffix in (".turn", path.suffix))
+        held.callback(os.close, lane)
+        with ExitStack() as once:  # whoever waits for the lane holds the turn
+            once.callback(os.close, turn)
+            if not (_taken(turn, fcntl.LOCK_EX) and _taken(lane, fcntl.LOCK_EX)):
+                return False
+        stack.callback(held.pop_all().close)
+        return True
+
+
+def several_places() -> bool:
+    """Whether more than one program can be built or verified at a time."""
+    return _places().total_tokens > 1
 
 
 def _places() -> anyio.CapacityLimiter:
@@ -195,14 +258,11 @@ async def no_builds() -> AsyncIterator[None]:
 @asynccontextmanager
 async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
     """Takes the timing lane.  Waits for its turn in this process and among all processes of the machine."""
-    if (lock := _timers.get(None)) is None:
-        lock = anyio.Lock()
-        _timers.set(lock)
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
     async with AsyncExitStack() as stack:
         with activity(LANE_WAIT):
-            await stack.enter_async_context(lock)
+            await stack.enter_async_context(_timing_turns())
             await stack.enter_async_context(_held(path, _cores.get()))
         began = time.monotonic()
         ledger.wait_s += began - asked
@@ -210,6 +270,14 @@ async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
             yield
         finally:
             ledger.time_s += time.monotonic() - began
+
+
+def _timing_turns() -> anyio.Lock:
+    """The lock of the timing lane in this process."""
+    if (lock := _timers.get(None)) is None:
+        lock = anyio.Lock()
+        _timers.set(lock)
+    return lock
 
 
 @asynccontextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.core.types import Problem
-from maxcode.evaluate.function.function import Inputs
+from maxcode.evaluate.function.function import Inputs, Shape
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import DRAWN, checked_shapes, drawn_shapes, timed_shapes
 from maxcode.evaluate.inputs.beyond import Beyond
@@ -32,8 +33,7 @@ class Calls:
 
     async def further(self, problem: Problem, times: int) -> list[Input]:
         """Calls at sizes and addresses that nobody was told of."""
-        shapes = drawn_shapes(problem, times * DRAWN)
-        return [Input(shape.name, await self.inputs.fresh(shape), None, "made", workload=shape) for shape in shapes]
+        return await _asked(self.inputs, [("made", shape) for shape in drawn_shapes(problem, times * DRAWN)])
 
     def looked_at_twice(self, given: Input, original: Blob) -> Input:
         """The original says what single elements may be off by."""
@@ -62,8 +62,13 @@ async def calls_of(problem: Problem, inputs: Inputs) -> list[Input]:
     for shape in timed_shapes(problem):
         await inputs.require_fresh(shape)
     kinds = (("seen", checked_shapes), ("generated", drawn_shapes), ("generated", timed_shapes))
+    return await _asked(inputs, [(origin, shape) for origin, shapes in kinds for shape in shapes(problem)])
+
+
+async def _asked(inputs: Inputs, wanted: Sequence[tuple[str, Shape]]) -> list[Input]:
+    """Calls on fresh inputs, without an answer yet, for pairs of an origin and a shape."""
+    plans = await inputs.fresh_each([shape for _, shape in wanted])
     return [
-        Input(shape.name, await inputs.fresh(shape), None, origin, workload=shape)
-        for origin, shapes in kinds
-        for shape in shapes(problem)
+        Input(shape.name, plan, None, origin, workload=shape)
+        for (origin, shape), plan in zip(wanted, plans, strict=True)
     ]

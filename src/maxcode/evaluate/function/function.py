@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import TypeVar, final
 
 import anyio.to_thread
 
@@ -29,6 +29,7 @@ from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
 
+Kept = TypeVar("Kept")  # of a run
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 _CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
 _KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
@@ -233,6 +234,10 @@ class Inputs:
             waiting += await self._plans(shape, max(1, min(ahead, _AHEAD_BYTES // max(1, held))))
         return Blob.of(waiting.pop())
 
+    async def fresh_each(self, shapes: Sequence[Shape]) -> list[Blob]:
+        """A plan for each of the shapes, with inputs nobody has seen; all are made in one session."""
+        return await self._made(shapes, lambda ran: Blob.of(ran.stdout)) if shapes else []
+
     async def require_fresh(self, shape: Shape) -> None:
         """InputError when two plans of a shape hold the same inputs, whatever the seed."""
         first, second = await self._plans(shape, 2)
@@ -246,28 +251,29 @@ class Inputs:
         """The arrays that inputs.c writes, whose values are therefore its business."""
         size = next(iter((*self._spec.timed, *self._spec.checked)))
         shape = Shape(self._spec, size, habits=tuple(HABITS)[:1] * len(self._spec.arrays))
-        (ran,) = await self._made(shape, 1)
-        return frozenset(
-            one.name
-            for one, letter in zip(self._spec.arrays, ran.stderr.decode(errors="replace"), strict=False)
-            if letter == USUAL
-        )
+        (letters,) = await self._made([shape], lambda ran: ran.stderr.decode(errors="replace"))
+        return frozenset(one.name for one, letter in zip(self._spec.arrays, letters, strict=False) if letter == USUAL)
 
     async def _plans(self, shape: Shape, count: int) -> list[bytes]:
-        return [ran.stdout for ran in await self._made(shape, count)]
+        return await self._made([shape] * count, lambda ran: ran.stdout)
 
-    async def _made(self, shape: Shape, count: int) -> list[Ran]:
+    async def _made(self, shapes: Sequence[Shape], kept: Callable[[Ran], Kept]) -> list[Kept]:
+        """What is kept of the runs of the generator, one for each shape."""
         if self._generator is None:
             self._generator = await self._build()
+        found: list[Kept] = []
         with ExitStack() as own:
-            keys = [own.enter_context(Blob.of(secrets.token_bytes(_KEY_BYTES))) for _ in range(count)]
+            keys = [own.enter_context(Blob.of(secrets.token_bytes(_KEY_BYTES))) for _ in shapes]
             async with self.sandbox.session([self._generator, *keys], bare=True) as session:
-                runs = [await session.run(self._job(self._generator, shape, one)) for one in keys]
-        if (failed := next((ran for ran in runs if not ran.ok), None)) is not None:
-            raise InputError(
-                f"the inputs of {self._spec.name} at {shape.name} failed ({failed.ending} {failed.code}); see inputs.c"
-            )
-        return runs
+                for shape, key in zip(shapes, keys, strict=True):
+                    ran = await session.run(self._job(self._generator, shape, key))
+                    if not ran.ok:
+                        raise InputError(
+                            f"the inputs of {self._spec.name} at {shape.name} failed ({ran.ending} {ran.code}); see "
+                            "inputs.c"
+                        )
+                    found.append(kept(ran))
+        return found
 
     def _job(self, generator: Blob, shape: Shape, keys: Blob) -> Job:
         arrays = self._spec.arrays

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from maxcode.core.ahead import computed
+from maxcode.core.ahead import computed, started
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
@@ -22,8 +23,9 @@ from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.sanitize import Place, Sanitizers
+from maxcode.evaluate.ladder.sanitize import Place, Sanitized, Sanitizers, clean_in
 from maxcode.evaluate.ladder.verify import verify
+from maxcode.sandbox.lanes import free_place
 
 _CHECKS = ("undefined", "float-cast-overflow")
 _CALLS = (8, LEAST_ROUNDS)  # with a few values unlike the others, at the first turn and at the second
@@ -93,19 +95,40 @@ class Beyond:
         return [*best, *await self._proven(beyond_shapes(self.problem, own, asked), origin)]
 
     async def _proven(self, shapes: Sequence[Shape], origin: str) -> list[Input]:
-        asked = [Input(one.name, await self.source.fresh(one), None, origin, workload=one) for one in shapes]
-        if not asked:
+        known = [one for one in await self._answered(shapes, origin) if _is_finite(one)]
+        if not known:
             return []
-        sandbox, original = self.source.sandbox, self.nearby.original
-        first = await verify(sandbox, self.problem, original, asked, every=True)
-        known = [replace(one, expected=first.outputs[one.name]) for one in asked if one.name in first.outputs]
-        known = [replace(one, second_look=self.nearby) for one in known if _is_finite(one)]
-        again = await verify(sandbox, self.problem, original, known, every=True)
-        good = {result.name: result.seconds for result in again.results if result.outcome is Outcome.CORRECT}
-        known = [replace(one, seconds=good[one.name]) for one in known if one.name in good]
-        steady = [one for one in known if await self._is_steady(one)]
-        defined = await self._defined(steady) if steady else frozenset[str]()
+        known = [replace(one, second_look=self.nearby) for one in known]
+        async with free_place() as is_free, started(self._bench(known).of_original, now=is_free) as looked:
+            steady = await self._steady(known)
+            if not steady:
+                return []
+            found = await looked() if is_free else await self._bench(steady).of_original()
+            defined = await self._defined(steady, found)
         return [one for one in steady if one.name in defined]
+
+    async def _answered(self, shapes: Sequence[Shape], origin: str) -> list[Input]:
+        """Calls of these shapes on fresh inputs, with the original's answers and seconds; only those that have one."""
+        if not shapes:
+            return []
+        plans = await self.source.fresh_each(shapes)
+        asked = [Input(one.name, plan, None, origin, workload=one) for one, plan in zip(shapes, plans, strict=True)]
+        found = await verify(self.source.sandbox, self.problem, self.nearby.original, asked, every=True)
+        seconds = {result.name: result.seconds for result in found.results}
+        return [
+            replace(one, expected=found.outputs[one.name], seconds=seconds[one.name])
+            for one in asked
+            if one.name in found.outputs
+        ]
+
+    @in_stage("steady answers")
+    async def _steady(self, known: Sequence[Input]) -> list[Input]:
+        """Those to which the original gives the same answer again, which hardly changes when the inputs hardly do."""
+        unhurried = [replace(one, seconds=0.0) for one in known]
+        again = await verify(self.source.sandbox, self.problem, self.nearby.original, unhurried, every=True)
+        good = {result.name: result.seconds for result in again.results if result.outcome is Outcome.CORRECT}
+        same = [replace(one, seconds=good[one.name]) for one in known if one.name in good]
+        return [one for one in same if await self._is_steady(one)]
 
     async def _is_steady(self, given: Input) -> bool:
         assert given.expected is not None
@@ -122,28 +145,21 @@ class Beyond:
         if not self.overflows:
             spec = spec_of(self.problem)
             shapes = [Shape(spec, sizes, LEAST_ROUNDS) for sizes in dict.fromkeys((*spec.checked, *spec.timed[:1]))]
-            usual = [Input(one.name, await self.source.fresh(one), None, "made", workload=one) for one in shapes]
-            found = await verify(self.source.sandbox, self.problem, self.nearby.original, usual, every=True)
-            seconds = {one.name: one.seconds for one in found.results}
-            known = [
-                replace(one, expected=found.outputs[one.name], seconds=seconds[one.name])
-                for one in usual
-                if one.name in found.outputs
-            ]
+            known = await self._answered(shapes, "made")
             self.overflows.append(await self._bench(known).overflows() if known else frozenset())
         return self.overflows[0]
 
-    async def _defined(self, inputs: Sequence[Input]) -> frozenset[str]:
-        """The names of those on which nothing undefined is found; where that cannot be looked for, of those without
+    async def _defined(self, inputs: Sequence[Input], found: Sanitized) -> frozenset[str]:
+        """The names of those on which nothing undefined is ``found``; where that cannot be looked for, of those without
         whole numbers, which overflow."""
-        bench = self._bench(inputs)
-        clean, not_run = await bench.clean()
-        if len(clean) < len(inputs) and not not_run and (harmless := await self._harmless()):
-            clean, not_run = await bench.clean(harmless)
-        if clean or not not_run:
+        names = frozenset(one.name for one in inputs)
+        clean, is_whole = clean_in(found) & names, names <= {*found.inputs}
+        if is_whole and clean < names and (harmless := await self._harmless()):
+            clean = clean_in(found, harmless) & names
+        if clean or is_whole:
             return clean
         whole = any(one.ctype in ("int", "long") for one in spec_of(self.problem).arrays)
-        return frozenset() if whole else frozenset(one.name for one in inputs)
+        return frozenset() if whole else names
 
 
 def _free(spec: FunctionSpec, own: frozenset[str]) -> list[Argument]:

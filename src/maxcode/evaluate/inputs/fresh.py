@@ -67,7 +67,8 @@ _SHOWN = 8  # numbers of an input
 class GeneratedInputs:
     """Inputs that the original has proven, with its answers; ``how``: one line on each way they were made, with a
     number; ``notes``: what could not be made or looked at, and why.  ``guessed``: inputs beyond all given ones that the
-    original answers, where the problem does not say that they can come; no verdict depends on them."""
+    original answers, where the problem does not say that they can come; no verdict depends on them, and the sanitizers
+    look at the original on them only where a winner is wrong on one."""
 
     inputs: tuple[Input, ...] = ()
     how: tuple[str, ...] = ()
@@ -125,17 +126,34 @@ class Prover:
             return GeneratedInputs()
         async with build_lane():
             kept = await self._answered(admitted, made, terms)
-            bench = bench_for(self.sandbox, self.builder, admitted.problem, [given for given, _ in kept])
             notes = [f"{len(made) - len(kept)} more were left out"] if len(kept) < len(made) else []
-            if isinstance(bench, Sanitizers) and kept:
-                clean, not_run = await bench.clean()
-                notes += _unclean(len(kept), len(clean), not_run)
-                kept = [(given, how) for given, how in kept if given.name in clean]
-            elif kept:
-                notes.append(f"not looked at by sanitizers: programs in {admitted.problem.language} are not compiled")
-        ways = [how for _, how in kept]
+            clean, unclean = await self._clean(admitted, [given for given, _ in kept])
+        names = {given.name for given in clean}
+        ways = [how for given, how in kept if given.name in names]
         how = tuple(f"{ways.count(way)}: {way}" for way in dict.fromkeys(ways))
-        return GeneratedInputs(tuple(given for given, _ in kept), how, tuple(notes))
+        return GeneratedInputs(clean, how, (*notes, *unclean))
+
+    async def answered(self, admitted: Admitted, made: Sequence[Candidate], terms: Terms) -> tuple[Input, ...]:
+        """Those that the original answers on these terms; the sanitizers have not looked at it (``clean``)."""
+        async with build_lane():
+            return tuple(given for given, _ in await self._answered(admitted, made, terms)) if made else ()
+
+    async def clean(self, admitted: Admitted, inputs: Sequence[Input]) -> tuple[Input, ...]:
+        """Those on which the original shows the sanitizers nothing."""
+        async with build_lane():
+            return (await self._clean(admitted, inputs))[0]
+
+    async def _clean(self, admitted: Admitted, inputs: Sequence[Input]) -> tuple[tuple[Input, ...], list[str]]:
+        """The same, and what was left out or not looked at, in words."""
+        bench = bench_for(self.sandbox, self.builder, admitted.problem, inputs)
+        if not inputs:
+            return (), []
+        if not isinstance(bench, Sanitizers):
+            why = f"not looked at by sanitizers: programs in {admitted.problem.language} are not compiled"
+            return tuple(inputs), [why]
+        clean, not_run = await bench.clean()
+        kept = tuple(given for given in inputs if given.name in clean)
+        return kept, _unclean(len(inputs), len(kept), not_run)
 
     async def _most(self, admitted: Admitted) -> Ran:
         """What the original uses at most on the given inputs, read off the slowest and the largest."""
@@ -194,6 +212,7 @@ class FreshInputs:
         self._prover = Prover(sandbox, builder, before)
         self.seed = random.SystemRandom().getrandbits(_SEED_BITS) if seed is None else seed
         self._made: dict[tuple[str, bool], GeneratedInputs] = {}
+        self._clean: dict[str, tuple[Input, ...]] = {}
         self._making = anyio.Lock()
 
     async def made(self, admitted: Admitted, harsh: bool = False) -> GeneratedInputs:
@@ -233,6 +252,9 @@ class FreshInputs:
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, guessed, every=True)
         wrong = [one for one in found.results if one.outcome is not Outcome.CORRECT]
+        if wrong:  # only now it matters on which of them the original proves anything
+            guessed = await self._clean_guessed(admitted, guessed)
+            wrong = [one for one in wrong if one.name in {given.name for given in guessed}]
         if not wrong:
             return ""
         how = ", ".join(sorted({one.outcome.value for one in wrong}))
@@ -241,6 +263,13 @@ class FreshInputs:
         words = (text_of(shortest) or "").split()
         shown = " ".join(words[:_SHOWN]) + (" ..." if len(words) > _SHOWN else "")
         return f"{GIVEN_ONLY}: {how} on {len(wrong)} of {len(guessed)} beyond them (one is '{shown}'){_STATE_IT}"
+
+    async def _clean_guessed(self, admitted: Admitted, guessed: Sequence[Input]) -> tuple[Input, ...]:
+        """Those that prove something; looked for once per problem."""
+        key = identity(admitted.problem)
+        if key not in self._clean:
+            self._clean[key] = await self._prover.clean(admitted, guessed)
+        return self._clean[key]
 
     @in_stage("fresh inputs")
     async def _make(self, admitted: Admitted, harsh: bool) -> GeneratedInputs:
@@ -278,9 +307,9 @@ class FreshInputs:
         drafts = await computed(_drafts, make, f"{self.seed} {'harsh' if harsh else ''} wider", count)
         terms = Terms("further" if harsh else "beyond", _HARSH_SECONDS if harsh else _WIDER_SECONDS)
         drafts.sort(key=lambda one: len(one.text))  # a long one takes no time from the short ones
-        more = await self._prover.proven(admitted, _candidates(drafts), terms)
         if not limits:
-            return replace(found, guessed=more.inputs)
+            return replace(found, guessed=await self._prover.answered(admitted, _candidates(drafts), terms))
+        more = await self._prover.proven(admitted, _candidates(drafts), terms)
         return GeneratedInputs((*found.inputs, *more.inputs), (*found.how, *more.how), (*found.notes, *more.notes))
 
     async def _further(self, admitted: Admitted) -> GeneratedInputs:

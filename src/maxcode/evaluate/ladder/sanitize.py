@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.code.languages import language
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Problem, Program
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
@@ -94,7 +95,9 @@ async def sanitized(
     Without a control group in the sandbox, only the check that needs no shadow memory runs.
     """
     bench = bench_for(sandbox, builder, problem, inputs)
-    return bench if isinstance(bench, Sanitized) else await compared(bench, program, await bench.look(problem.program))
+    if isinstance(bench, Sanitized):
+        return bench
+    return compared(bench, await bench.look(program), await bench.look(problem.program))
 
 
 def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequence[Input]) -> Sanitizers | Sanitized:
@@ -108,14 +111,18 @@ def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequ
     return Sanitizers(sandbox, builder, problem, checks, tuple(inputs))
 
 
-async def compared(bench: Sanitizers, program: Program, original: Sanitized) -> Sanitized:
-    """The findings in ``program``, marked with whether the original has them too."""
+def clean_in(found: Sanitized, harmless: frozenset[Place] = frozenset()) -> frozenset[str]:
+    """The inputs on which a program ended without a finding but at ``harmless`` places."""
+    return frozenset(found.inputs) - {one.input for one in found.defects if one.place not in harmless}
+
+
+def compared(bench: Sanitizers, found: Sanitized, original: Sanitized) -> Sanitized:
+    """What was found in a program, marked with whether the original has it too."""
     missing = () if "address" in bench.checks else (_NO_SHADOW,)
     if not original.inputs:
         why = "; ".join(original.not_run)
         words = f"{', '.join(bench.checks)}: the original does not run with them here: {why}"
         return Sanitized(not_run=(*missing, words))
-    found = await bench.look(program)
     kinds = {defect.kind for defect in original.defects}
     defects = tuple(replace(one, in_original=one.kind in kinds) for one in found.defects)
     return replace(found, defects=defects, not_run=(*missing, *found.not_run))
@@ -140,17 +147,20 @@ class Sanitizers:
         found = await self._all(program)
         return replace(found, defects=tuple(_once(found.defects))[:DEFECTS_KEPT])
 
-    async def clean(self, harmless: frozenset[Place] = frozenset()) -> tuple[frozenset[str], tuple[str, ...]]:
-        """The inputs on which the original ends well without a finding but at ``harmless`` places; and what was not
-        run."""
-        found = await self._all(self.problem.program)
-        defects = [one for one in found.defects if one.place not in harmless]
-        return frozenset(found.inputs) - {defect.input for defect in defects}, found.not_run
+    async def clean(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The inputs on which the original ends well without a finding; and what was not run."""
+        found = await self.of_original()
+        return clean_in(found), found.not_run
+
+    @in_stage("sanitizers")
+    async def of_original(self) -> Sanitized:
+        """All findings in the original, also the same one on several inputs."""
+        return await self._all(self.problem.program)
 
     async def overflows(self) -> frozenset[Place]:
         """Where whole numbers of the original overflow though this build, which wraps them, gives the same answers;
         nowhere if it finds anything else on these inputs."""
-        found = await self._all(self.problem.program)
+        found = await self.of_original()
         is_all = not found.not_run and all(one.kind == OVERFLOW and one.line for one in found.defects)
         return frozenset(one.place for one in found.defects) if is_all else frozenset()
 

@@ -19,9 +19,16 @@ from maxcode.sandbox.sandbox import Sandbox
 class ModuleEvaluator(RoundsEvaluator[Staged, ModuleSide]):
     """Evaluates candidates of admitted module problems.  The speed-up is over the reference in eager mode."""
 
-    def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule(), beside_compiled: bool = True) -> None:  # noqa: B008
-        """``beside_compiled``: a confirmation is followed by a comparison with torch.compile."""
-        super().__init__(sandbox, ModuleStages(sandbox, beside_compiled), rule)
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        rule: RaceRule = RaceRule(),  # noqa: B008
+        beside_compiled: bool = True,
+        prompts: bool = True,
+    ) -> None:
+        """``beside_compiled``: a confirmation is followed by a comparison with torch.compile; ``prompts``: find out
+        what prompts tell of a program."""
+        super().__init__(sandbox, ModuleStages(sandbox, beside_compiled, prompts), rule)
 
     async def compiled(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
         """A GPU candidate on a machine without a GPU: compiled, not verified; None if there is a GPU."""

@@ -113,9 +113,11 @@ class Staged:
 class ModuleStages:
     """The problems that one harness has admitted; builds and starts their sides (``rounds/stages.py``)."""
 
-    def __init__(self, sandbox: Sandbox, beside_compiled: bool = True) -> None:
+    def __init__(self, sandbox: Sandbox, beside_compiled: bool = True, prompts: bool = True) -> None:
+        """``prompts``: profile reference and candidates, which only prompts and reports of searches tell of."""
         self._sandbox = sandbox
         self._beside_compiled = beside_compiled
+        self._prompts = prompts
         self._staged: dict[str, Staged] = {}
         self._admitting = anyio.Lock()
         self.natives = Natives()
@@ -139,7 +141,7 @@ class ModuleStages:
         slots = stage.contract.slots(seconds)
         short = slots * seconds < SHORT_PASS_S and not stage.on_device
         plan = plans(stage.contract, slots, REPORT_BYTES * stage.on_device, twice=short)
-        spots = await operators(stage, reference)
+        spots = await self._operators(stage, reference)
         shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
         facts = _facts(stage.contract, seconds, slots, 0 if stage.on_device else threads)
         facts = replace(facts, far_gbs=await memory_gbs(self._sandbox)) if facts.moved else facts
@@ -232,8 +234,11 @@ class ModuleStages:
 
     async def examined(self, staged: Staged, side: ModuleSide, found: Evaluation) -> Evaluation:
         async with build_lane():
-            profile, more = await operators(staged.stage, side), await metrics(staged.stage, side)
+            profile, more = await self._operators(staged.stage, side), await metrics(staged.stage, side)
         return replace(found, profile=profile, remarks=(*found.remarks, *more))
+
+    async def _operators(self, stage: SideStarter, side: ModuleSide) -> tuple[Hotspot, ...]:
+        return await operators(stage, side) if self._prompts else ()
 
     @in_stage("torch.compile")
     async def over_rival(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:

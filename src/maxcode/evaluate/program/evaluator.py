@@ -11,7 +11,7 @@ the end of a batch, chooses the incumbent on fresh pairs and fresh builds.  It l
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import final
@@ -49,7 +49,7 @@ from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
-from maxcode.sandbox.lanes import build_lane, timing_lane
+from maxcode.sandbox.lanes import also_in_timing_lane, build_lane, several_places, timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 
@@ -354,11 +354,15 @@ class ProgramEvaluator:
         """The same for a winner that has not run on fresh inputs: what needs no timing is done while it is timed."""
         assert state.step is not None
         examiner, program, raced = self._examiner, state.program, state.step.evaluation.timing
-        async with started(partial(self._confirmed_time, admitted, state, entry)) as timed:
+        look = partial(examiner.looks, admitted, program, entry.artefact, raced)
+        async with AsyncExitStack() as stack:
+            timed = await stack.enter_async_context(started(partial(self._confirmed_time, admitted, state, entry)))
+            with also_in_timing_lane():  # a single place is for the fresh inputs first
+                looked = await stack.enter_async_context(started(look, now=several_places()))
             if (failure := await self._unseen.failure(admitted, entry.artefact)) is not None:
                 return failure
-            async with started(partial(examiner.looks, admitted, program, raced)) as looks:
-                return await examiner.examined(admitted, program, entry.artefact, await timed(), looks)
+            looks = await stack.enter_async_context(started(looked))
+            return await examiner.examined(admitted, program, entry.artefact, await timed(), looks)
 
     async def _confirmed_time(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
         """The evaluation with the timing on fresh pairs, or without one if a timed run failed."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import final
 
+from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
@@ -31,10 +33,12 @@ _DEFECTS_SHOWN = 3
 @final
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What further builds of a program show: two that memory never written can tell apart, and the sanitizers'."""
+    """What further builds and runs of a program show: two builds that memory never written can tell apart, the
+    sanitizers', and the program itself on inputs beyond all given ones (empty: nothing is wrong there)."""
 
     variants: Found
     defects: tuple[str, ...]
+    narrow: str
 
 
 Awaited = Callable[[], Awaitable[Looks]]
@@ -53,16 +57,20 @@ class Examiner:
     originals_unwritten: dict[str, Found] = field(default_factory=dict)
 
     @in_stage("looks")
-    async def looks(self, admitted: Admitted, program: Program, raced: Timing | None = None) -> Looks:
-        """What the builds of a possible winner for these checks show; it needs no confirmed timing.
+    async def looks(self, admitted: Admitted, program: Program, artefact: Blob, raced: Timing | None = None) -> Looks:
+        """What a possible winner shows in these checks, beside one another; they need no confirmed timing.
 
         ``raced``: the timing that made it one; if it asks for a re-check, the inputs of the re-check are made too.
         """
         if raced is not None and (*far(raced), *words_of(admitted.problem, program)):
             await self.unseen.made(admitted, harsh=True)
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
-        own = await variants.of(admitted.problem, program, chosen(admitted.inputs))
-        return Looks(own, await self.defects(admitted, program))
+        async with (
+            started(partial(self.defects, admitted, program)) as defects,
+            started(partial(self.unseen.given_kind_only, admitted, artefact)) as narrow,
+        ):
+            own = await variants.of(admitted.problem, program, chosen(admitted.inputs))
+            return Looks(own, await defects(), await narrow())
 
     async def examined(
         self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation, looks: Awaited | None = None
@@ -82,12 +90,11 @@ class Examiner:
             found = await self._rechecked(admitted, reasons, artefact, found)
         if found.outcome is not Outcome.CORRECT:
             return found
-        seen = await looks() if looks is not None else await self.looks(admitted, program)
+        seen = await looks() if looks is not None else await self.looks(admitted, program, artefact)
         found = await self._in_variants(admitted, seen.variants, found)
         if found.outcome is not Outcome.CORRECT:
             return found
-        narrow = await self.unseen.given_kind_only(admitted, artefact)
-        return replace(found, warnings=(*found.warnings, *seen.defects, *([narrow] if narrow else ())))
+        return replace(found, warnings=(*found.warnings, *seen.defects, *([seen.narrow] if seen.narrow else ())))
 
     async def _in_variants(self, admitted: Admitted, own: Found, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
@@ -134,9 +141,11 @@ class Examiner:
             return ()
         key = identity(admitted.problem)
         async with build_lane():
-            if key not in self.originals:
+            found = await bench.look(program)
+            if found.defects and key not in self.originals:
                 self.originals[key] = await bench.look(admitted.problem.program)
-            found = await compared(bench, program, self.originals[key])
+        if found.defects:  # else nothing that the original shows can matter
+            found = compared(bench, found, self.originals[key])
         new = [defect for defect in found.defects if not defect.in_original]
         shown = sorted(new, key=lambda one: one.is_permitted)[:_DEFECTS_SHOWN]
         return tuple(f"{f'{PERMITTED}:' if one.is_permitted else FINDING} {one}" for one in shown)

@@ -93,8 +93,10 @@ class Staged:
 class PythonStages:
     """The problems that one harness has admitted; builds and starts their sides (``rounds/stages.py``)."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, prompts: bool = True) -> None:
+        """``prompts``: profile candidates, which only prompts and reports of searches tell of."""
         self._sandbox = sandbox
+        self._prompts = prompts
         self._staged: dict[str, Staged] = {}
         self._admitting = anyio.Lock()
 
@@ -228,6 +230,8 @@ class PythonStages:
         return found_right(seconds_of(timing, staged.layout.calls), timing, (*staged.caveats, *seen.warnings))
 
     async def examined(self, staged: Staged, side: Program, found: Evaluation) -> Evaluation:
+        if not self._prompts:
+            return found
         async with build_lane():
             profile = await _profiled(staged.stage, side, staged.shown)
         return replace(found, profile=spots(profile, _texts(staged.stage, side)))

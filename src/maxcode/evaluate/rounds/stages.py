@@ -77,7 +77,7 @@ class Stages(Protocol[S, P]):
         ...
 
     async def examined(self, staged: S, side: P, found: Evaluation) -> Evaluation:
-        """The evaluation with the candidate's profile."""
+        """The evaluation with the candidate's profile, where somebody is told of it."""
         ...
 
     async def over_rival(self, staged: S, side: P) -> tuple[Interval | None, tuple[str, ...]]:
