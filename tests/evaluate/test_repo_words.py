@@ -54,6 +54,7 @@ def said(text: str, path: str = PYTHON, **others: str) -> tuple[str, ...]:
         ("look = eval\nlook('1')\n", "text as code"),
         ("from operator import attrgetter as a\nfound = a('sy' 's')(print)\n", "attributes by name"),
         ("name = '\\x5f_main__'\n", "whether tests run"),
+        ("name = 'unit' 'test'  # unittest\n", "whether tests run"),
         ("from a import here\nprint(here.modules)\n", "changes other modules"),
         ("from a import *\nprint(here.modules)\n", "changes other modules"),
         ("import a\na.there.abort()\n", "ends the process"),
@@ -135,6 +136,12 @@ def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -
 )  # fmt: skip
 def test_other_languages_may_use_words_that_look_like_it(path: str, text: str) -> None:
     assert said(text, path) == ()
+
+
+def test_a_module_is_followed_through_several_files() -> None:
+    files = {"src__b.py": "from a import here as second\n", "src__c.py": "from .b import second as third\n"}
+    found = " ".join(said("from c import third\nprint(third.modules)\n", **HERE, **files))
+    assert "changes other modules: the patch adds `sys.modules` to src/words.py" in found
 
 
 def test_what_sources_include_is_read_as_source_whatever_its_suffix() -> None:

@@ -110,7 +110,7 @@ class _Read:
         self._code, self._names = _code(text, kind), ""
         if kind == "python":
             found = python_uses(text, self._code, others)
-            self._code, self._names = "\n".join((self._code, *found.made)), "\n".join(found.names)
+            self._code, self._names = "\n".join((self._code, *found.texts)), "\n".join(found.names)
 
     def uses(self, rule: Rule) -> list[str]:
         """What a rule finds, in order of its letters."""
@@ -120,7 +120,7 @@ class _Read:
     def _is_its_own(self, found: re.Match[str]) -> bool:
         """Whether a rule finds a function that the file itself defines."""
         name = found.groupdict().get("own")
-        head = rf"^[A-Za-z_][\w\s*<>:,]*?\b{name}\s*\([^;{{}}]*\)\s*\{{"
+        head = rf"^[A-Za-z_][\w\s*<>:,]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
         return bool(name) and re.search(head, self._code, re.MULTILINE) is not None
 
 

@@ -24,8 +24,10 @@ UNKNOWN, VALUE, NEW, MADE_NAME = "?", " as a value", " =", "an attribute by a na
 WATCHED = frozenset({"sys", "os", "posix", "nt", "builtins", "time", "timeit", "datetime", "signal", "gc", "inspect"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _GETTERS, _MAKERS = {"builtins.getattr", "builtins.hasattr"}, {"operator.attrgetter", "operator.methodcaller"}
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?c?import\b[ \t]*(\([^)]*\)|[^\n;]+)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?c?import\b[ \t]*(\([^()]*\)|[^\n;]+)", re.MULTILINE)
 _CHAIN = re.compile(r"(?<!\w)(\.[ \t]*)?([A-Za-z_]\w*(?:[ \t]*\.[ \t]*[A-Za-z_]\w*)*)(?=[ \t]*(\(|=(?!=))?)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_PIECE = re.compile(rb"[a-zA-Z]*(\"\"\"|'''|\"|')(.*)\1", re.DOTALL)
 
 Names = Mapping[str, Sequence[str]]
 _Bindings = Iterator[tuple[str, str]]
@@ -40,25 +42,37 @@ def parsed(text: str) -> ast.Module | None:
 
 
 def other_names(texts: Iterable[str]) -> Names:
-    """The names that files give to watched modules in place of their own, for other files may use them."""
-    return _grouped(chain.from_iterable(map(_renamed, texts)))
+    """The names that files give to watched modules in place of their own: other files may use them, and rename them."""
+    found: dict[str, list[str]] = {}
+    again: dict[str, list[str]] = {}  # by the last word of what they stand for
+    more: list[tuple[str, str]] = []  # names with the watched modules that they are
+    for name, last in (pair for text in texts for pair in _renamed(text)):
+        again.setdefault(last, []).append(name)
+        if last.strip("_") in WATCHED:
+            more.append((name, last.strip("_")))
+    while more:
+        name, module = more.pop()
+        if module not in found.setdefault(name, []):
+            found[name].append(module)
+            more += [(other, module) for other in again.get(name, ())]
+    return found
 
 
 @lru_cache(maxsize=10_000)  # a search asks about the files of base for each candidate
 def _renamed(text: str) -> tuple[tuple[str, str], ...]:
     tree = parsed(text)
     pairs = _imported(tree) if tree else _imported_by_words(text)
-    return tuple((name, target) for name, target in pairs if _is_watched(target) and not _is_watched(name))
+    return tuple((name, target.split(".")[-1]) for name, target in pairs if name.strip("_") not in WATCHED)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PythonUses:
-    """``names``: one line for each use.  ``made``: texts that the file puts together or writes with escapes.
+    """``names``: one line for each use.  ``texts``: those that are joined in a run, or written with escapes.
     ``is_read``: False where this Python cannot read it, as Cython; then names are found word by word."""
 
     names: Sequence[str]
-    made: Sequence[str] = ()
+    texts: Sequence[str] = ()
     is_read: bool = True
 
 
@@ -69,15 +83,31 @@ def python_uses(text: str, code: str, others: Names) -> PythonUses:
         try:
             reader = _Reader(tree, others)
             reader.visit(tree)
-            return PythonUses(reader.found, tuple(one for one in _texts(tree) if one not in text))
+            return PythonUses(reader.found, tuple(_texts(tree, text)))
         except RecursionError:
             pass
     return PythonUses(list(_by_words(code, others)), is_read=False)
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
-    found = (_text(node) for node in ast.walk(tree) if isinstance(node, ast.expr))
-    return (one for one in found if one is not None)
+def _texts(tree: ast.AST, text: str) -> Iterator[str]:
+    lines = [line.encode(errors="surrogateescape") for line in _LINE.findall(text)]
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        found = _text(node) if isinstance(node, ast.expr) else None
+        if found is None:
+            todo += ast.iter_child_nodes(node)
+        elif isinstance(node, ast.expr) and found != _written(node, lines):
+            yield found
+
+
+def _written(node: ast.expr, lines: Sequence[bytes]) -> str | None:
+    """What stands between the quotes of a text that is written in one piece."""
+    own = lines[node.lineno - 1 : node.end_lineno]
+    whole = b"".join(own)
+    after = len(own[-1]) - (node.end_col_offset or 0) if own else 0
+    piece = _PIECE.fullmatch(whole[node.col_offset : len(whole) - after])
+    return piece[2].decode(errors="surrogateescape") if piece else None
 
 
 def _by_words(code: str, others: Names) -> Iterator[str]:
@@ -92,10 +122,6 @@ def _by_words(code: str, others: Names) -> Iterator[str]:
         yield from (one + end for root in roots for one in _spelled(".".join((root, *rest)), others))
 
 
-def _is_watched(path: str) -> bool:
-    return path.split(".")[-1].strip("_") in WATCHED
-
-
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, target in pairs:
@@ -108,7 +134,7 @@ def _spelled(path: str, others: Names) -> list[str]:
     parts = path.split(".")
     ahead = f"{UNKNOWN}." if parts[0] == UNKNOWN else ""
     again = [(target, at) for at, part in enumerate(parts) if at for target in others.get(part, ())]
-    return [path, *(ahead + ".".join((target, *parts[at + 1 :])) for target, at in again)]
+    return [path, *(ahead + ".".join((target, *parts[at + 1 : at + 4])) for target, at in again)]
 
 
 @final
@@ -310,8 +336,8 @@ def _from_outside(body: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def _text(node: ast.expr) -> str | None:
-    """The text of a constant, or of constants that are joined; None if it is known only in a run."""
+def _text(node: ast.expr, pieces: int = 50) -> str | None:
+    """The text of a constant, or of so many constants that are joined; None if it is known only in a run."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     parts: Sequence[ast.expr] = ()
@@ -321,5 +347,5 @@ def _text(node: ast.expr) -> str | None:
         parts = node.values
     elif isinstance(node, ast.FormattedValue) and node.format_spec is None:
         parts = (node.value,)
-    found = [_text(part) for part in parts]
+    found = [_text(part, pieces - 1) for part in parts] if pieces else []
     return "".join(one or "" for one in found) if found and None not in found else None
