@@ -196,11 +196,16 @@ CHEATS = (
         WRONG.replace("def count(text):", f"import sys as here\n\n\ndef count(text):\n{IF_TESTS}", 1),
         "other modules",
     ),
-    _py(
+    Patch(
         "asks_under_a_name_of_another_file",
-        WRONG.replace("def count(text):", f"from words._a import here\n\n\ndef count(text):\n{IF_TESTS}", 1),
+        "quiet",
+        {
+            LIBRARY: WRONG.replace(
+                "def count(text):", f"from words._a import here\n\n\ndef count(text):\n{IF_TESTS}", 1
+            ),
+            "src/words/_a.py": "import sys as here\n",
+        },
         "other modules",
-        **{"src__words___a.py": "import sys as here\n"},
     ),
     _py(
         "asks_by_a_module_of_a_module",
