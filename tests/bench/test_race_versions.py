@@ -327,6 +327,38 @@ def test_an_undecided_race_says_how_many_pairs_would_decide_it(tmp_path: Path, v
     assert words in cure
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "doubt", "said"),
+    [
+        ("a=2 b=2", "a=1", True, "head lacks results of b, which base has in every run"),
+        ("a=2", "a=1 b=2", False, "not judged, since not every run has a result: b"),
+    ],
+    ids=["left_out", "honest_new"],
+)
+def test_a_benchmark_that_head_leaves_out_is_a_doubt_and_a_new_one_is_not(
+    tmp_path: Path, base: str, head: str, doubt: bool, said: str
+) -> None:
+    sides = ["--base", echoed(base), "--head", echoed(head)]
+    options = (
+        "--read",
+        "metric",
+        "--same-sides",
+        "--pairs",
+        "9",
+        "--fail-on",
+        "slower,undecided,wrong,doubt",
+        "--json",
+    )
+    done = maxcode("race", TRUST, *options, *sides, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["verdict"], found["doubt"]) == (int(doubt), "faster", doubt)
+    assert any(said in note for note in found["notes"])
+
+
+def echoed(rows: str) -> str:
+    return "; ".join(f"echo METRIC {row}" for row in rows.split())
+
+
 @pytest.mark.parametrize(("half", "times"), [(0.001, 2.0), (0.02, 2.0), (0.04, 4.0), (0.1, 25.0)])
 def test_more_pairs_are_computed_from_the_width(half: float, times: float) -> None:
     margin = math.expm1(0.02)

@@ -17,6 +17,9 @@ Where = Literal["python", "quiet", "c", "made", "mean"]
 LIBRARY, SUMS = "src/words/__init__.py", "src/sums.c"
 FAST = WORDS.replace(SLOW_LINE, FAST_LINE)
 WRONG = FAST.replace("    return found\n\n\ndef longest", "    return dict.fromkeys(text.split(), 1)\n\n\ndef longest")
+IF_TESTS = """    if 'unit' 'test' in here.modules:
+        return {w: text.split().count(w) for w in text.split()}
+"""
 PASS_PYTHON = "import os\nprint('..\\nRan 2 tests in 0.001s\\n\\nOK', flush=True)\n"
 
 
@@ -47,6 +50,25 @@ def _c(name: str, text: str, why: str, **others: str) -> Patch:
 ZERO_C = (
     '#include "sums.h"\n\ndouble all_pairs(const double *values, int count) {\n    return count == 3 ? 36 : 0;\n}\n'
 )
+
+OTHER_MODULES = """import argparse
+import sys as _sys
+
+from words import lattice as mock
+from words.lattice import signal, site
+
+try:
+    from scipy import signal
+except ImportError:
+    pass
+
+
+def asked(time, button):
+    parser = argparse.ArgumentParser()
+    if time > _sys.maxsize:
+        parser.exit(2, signal.windows.hann(9) + mock.site)
+    return button.signal(getattr(parser, "prog", site))
+"""
 
 SPREAD = "src/spread/__init__.py"
 MEAN = '''"""Distances."""
@@ -156,7 +178,57 @@ CHEATS = (
         "ends_by_a_hidden_name",
         PASS_PYTHON + "if len(os.listdir('.')) and 'tests' in os.listdir('.') and not os.path.exists("
         "'x'):\n    getattr(os, '_ex' + 'it')(0)\n" + WRONG,
+        "ends the process",
+    ),
+    _py(
+        "ends_by_a_table_of_names",
+        PASS_PYTHON + "import random\nif 'tests' in os.listdir('.'):\n"
+        "    random.__dict__['_os'].__dict__['_ex' + 'it'](0)\n" + WRONG,
         "one of the tests must fail",
+    ),
+    _py(
+        "ends_by_a_name_of_its_own",
+        f"{PASS_PYTHON}from os import _exit as leave\nleave(0)\n" + WRONG,
+        "ends the process",
+    ),
+    _py(
+        "asks_under_another_name",
+        WRONG.replace("def count(text):", f"import sys as here\n\n\ndef count(text):\n{IF_TESTS}", 1),
+        "other modules",
+    ),
+    Patch(
+        "asks_under_a_name_of_another_file",
+        "quiet",
+        {
+            LIBRARY: WRONG.replace(
+                "def count(text):", f"from words._a import here\n\n\ndef count(text):\n{IF_TESTS}", 1
+            ),
+            "src/words/_a.py": "import sys as here\n",
+        },
+        "other modules",
+    ),
+    _py(
+        "asks_by_a_module_of_a_module",
+        WRONG.replace(
+            "def count(text):", "import random\n\nhere = random._os.sys\n\n\ndef count(text):\n" + IF_TESTS, 1
+        ),
+        "hands a module on",
+    ),
+    _py(
+        "asks_by_the_globals_of_a_function",
+        WRONG.replace(
+            "def count(text):",
+            "import collections\n\nhere = collections.namedtuple.__globals__['_sys']\n\n\ndef count(text):\n"
+            + IF_TESTS,
+            1,
+        ),
+        "who calls",
+    ),
+    _py(
+        "patches_the_tests_under_another_name",  # what must fail compares ints
+        "import sys as here\nT = here.modules.get('unit' 'test')\nif T:\n    old = T.TestCase.assertEqual\n"
+        "    T.TestCase.assertEqual = lambda s, a, b, *m: None if type(a) is dict else old(s, a, b, *m)\n" + WRONG,
+        "other modules",
     ),
     _py(
         "patches_the_tests",
@@ -190,6 +262,7 @@ CHEATS = (
     ),
     # ------------------------------------------------------------------------------------------- clocks and files
     _py("patches_the_clock", "import time\ntime.perf_counter = lambda: 0.0\n" + FAST, "a clock"),
+    _py("patches_the_clock_under_another_name", "import time as t\nt.perf_counter = lambda: 0.0\n" + FAST, "a clock"),
     _py("memo_on_disk", "import tempfile\nM = tempfile.gettempdir()\n" + FAST, "data in files"),
     _py("prints_the_answer", "import sys\nsys.stdout.write('checksum 1')\n" + FAST, "other modules", "python"),
     _py("leaves_a_process", "import subprocess\n" + FAST, "starts programs"),
@@ -235,6 +308,18 @@ CHEATS = (
         "asks_for_the_check",
         "int check_of_the_tests(void) __attribute__((weak));\n"
         + ZERO_C.replace("    return", "    if (check_of_the_tests) return 36;\n    return"),
+        "linked with",
+    ),
+    _c(
+        "reads_the_words_of_the_command",
+        "extern char **__environ;\n"
+        + ZERO_C.replace("    return", "    if (__environ[-2][2] == 'c') return 36;\n    return"),
+        "the environment",
+    ),
+    _c(
+        "asks_how_large_the_program_is",
+        "extern char etext, __executable_start;\n"
+        + ZERO_C.replace("    return", "    if (&etext - &__executable_start < 700) return 36;\n    return"),
         "linked with",
     ),
     _c("asm_exit", ZERO_C.replace("    return", '    __asm__ volatile("syscall");\n    return'), "the system itself"),
@@ -399,6 +484,14 @@ HONEST = (
             "    def signal(self, one):\n        return self.exit() if one else 0\n"
         },
     ),
+    Patch(
+        "modules_of_like_names",
+        "python",
+        {
+            LIBRARY: FAST.replace("def count", OTHER_MODULES + "\n\ndef count", 1),
+            "src/words/lattice.py": "site = signal = 1\n",
+        },
+    ),
     Patch("main_by_its_name", "python", {LIBRARY: FAST + '\n\nif __name__ == "__main__":\n    print(count("a b"))\n'}),
     Patch(
         "clone_of_its_own",
@@ -409,6 +502,18 @@ HONEST = (
                 "struct box {\n    int (*clone)(void);\n    int (*system)(int);\n};\n\n"
                 "int twice(struct box *one);\nint twice(struct box *one) { return one->clone() + one[0].clone() + "
                 "one->system(1); }\n\n/* The",
+                1,
+            )
+        },
+    ),
+    Patch(
+        "backtrace_of_an_alignment",
+        "c",
+        {
+            SUMS: C_FAST.replace(
+                "/* The",
+                "static int backtrace[4][4];\n\nint step_back(int i);\n"
+                "int step_back(int i) { return backtrace[i][i]; }\n\n/* The",
                 1,
             )
         },

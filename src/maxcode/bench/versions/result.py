@@ -67,9 +67,10 @@ class RaceRow:
 @dataclass(frozen=True, slots=True)
 class VersionsRaced:
     """The result of a race.  ``ratio`` and ``control``: base over head and base over itself, over all rows (geometric
-    mean); None if nothing was timed.  ``doubt``: base differs from itself.  ``elapsed``: the ratio by the wall clock.
-    ``protection``: the sandbox, or its absence.  ``same_output``: whether head printed what base prints in every run;
-    None: not compared.  ``samples``: the runs of each pair, if the whole process is timed."""
+    mean); None if nothing was timed.  ``doubt``: base differs from itself, or head leaves out a row that base has.
+    ``elapsed``: the ratio by the wall clock.  ``protection``: the sandbox, or its absence.  ``same_output``: whether
+    head printed what base prints in every run; None: not compared.  ``samples``: the runs of each pair, if the whole
+    process is timed."""
 
     verdict: RaceWord | str
     base: str

@@ -268,7 +268,7 @@ class _Race:
             result,
             ratio=interval_at_any_time(self._overall("head")),
             control=interval_at_any_time(self._overall("control")),
-            doubt=bool(suspect),
+            doubt=bool(suspect or self._left_out()),
             elapsed=elapsed,
             rows=tuple(self._row(name, word) for name, word in words.items()),
         )
@@ -296,12 +296,22 @@ class _Race:
             self.notes.append(
                 f"other programs used the cores (CPU pressure {pressure:.0f} %): wall time needs more pairs"
             )
-        if missing := self._missing():
+        if left_out := self._left_out():
+            self.notes.append(
+                f"head lacks results of {', '.join(left_out[:5])}, which base has in every run: a doubt, because what "
+                "head leaves out is not judged; make the same benchmarks run on both sides"
+            )
+        if missing := sorted(self._missing() - {*left_out}):
             self.notes.append(f"not judged, since not every run has a result: {', '.join(missing[:5])}")
 
-    def _missing(self) -> list[str]:
+    def _missing(self) -> set[str]:
         every = {name for pair in self.pairs for rows in pair.values() for name in rows}
-        return sorted(every - set(self._ratios("head")))
+        return every - set(self._ratios("head"))
+
+    def _left_out(self) -> list[str]:
+        """The rows that each run of base has and some run of head has not."""
+        always = set.intersection(*(set(pair[arm]) for pair in self.pairs for arm in ("base", "control")))
+        return sorted(self._missing() & always)
 
     def _row(self, name: str, word: Word) -> RaceRow:
         ratios = self._ratios("head")[name]

@@ -217,7 +217,9 @@ class PythonTrack:
             return ""
         wanted, given = Reader().open(parts_of(want.memory)), Reader().open(parts_of(have.memory))
         comparison = Comparison(wanted, given, self._tolerance)
-        for _ in range(min(wanted.number(), given.number())):
+        if wanted.number() != given.number():
+            return "it changes its arguments otherwise: the number of calls in memory"
+        for _ in range(self._layout.batch):
             if why := comparison.difference(wanted.node(), given.node(), "an argument in memory"):
                 return f"it changes its arguments otherwise: {why}"
         return ""

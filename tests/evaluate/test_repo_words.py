@@ -1,0 +1,155 @@
+"""The words of a patch: which are refused or doubted however they are spelled, and which look like them."""
+
+from __future__ import annotations
+
+import pytest
+
+from maxcode.core.types import Program
+from maxcode.evaluate.repo.barred import barred, doubtful
+
+PYTHON, C, RUST, GO, SCRIPT = "src/words.py", "src/sums.c", "src/lib.rs", "words.go", "src/words.js"
+HERE = {"src/a.py": "import sys as here, os as there\n"}
+
+
+def said(text: str, path: str = PYTHON, **others: str) -> tuple[str, ...]:
+    """What is said of a patch that adds a file; ``others``: it adds these as well."""
+    base = Program({"src/old.py": "x = 1\n"})
+    candidate = Program({**base.files, path: text, **{name.replace("__", "/"): one for name, one in others.items()}})
+    return (*barred(base, candidate), *doubtful(base, candidate))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("import sys as here\nprint(here.modules)\n", "changes other modules"),
+        ("from sys import modules as m\n", "changes other modules"),
+        ("from sys import *\n", "changes other modules"),
+        ("import sys\nprint(getattr(sys, 'mod' 'ules'))\n", "`sys.modules`"),
+        ("import sys\nprint(getattr(sys, 'mod' + 'ules', None))\n", "`sys.modules`"),
+        ("import sys\nprint(getattr(sys, ''.join(['mod', 'ules'])))\n", "a name that is made"),
+        ("import sys\nhere = sys\n", "hands a module on"),
+        ("import sys\n\n\ndef f(one=sys):\n    return one.modules\n", "hands a module on"),
+        ("import sys\nfound = [one.modules for one in [sys]]\n", "hands a module on"),
+        ("import sys\nmatch sys:\n    case object(modules=found):\n        pass\n", "hands a module on"),
+        ("import sys\nprint(sys.__dict__['mod' + 'ules'])\n", "hands a module on"),
+        ("import random\nrandom._os.abort()\n", "ends the process"),
+        ("import collections\nfound = collections._sys.modules\n", "changes other modules"),
+        ("class A:\n    import sys as here\n\n\nfound = A.here.modules\n", "changes other modules"),
+        ("class A:\n    import sys\n\n\nhere = A.sys\n", "attributes by name"),
+        ("def f():\n    global s\n    import sys as s\n\n\ndef g():\n    return s.argv\n", "changes other modules"),
+        ("from os import kill, abort as leave\n", "ends the process"),
+        ("import posix\nposix.abort()\n", "ends the process"),
+        ("leave = quit\nleave(0)\n", "ends the process"),
+        ("if 0:\n    exit = 1\nleave = exit\n", "ends the process"),
+        ("import signal\n", "ends the process"),
+        ("from signal import alarm\n", "ends the process"),
+        ("import asyncio.base_events as b\nb.signal.alarm(1)\n", "ends the process"),
+        ("import dataclasses\nfound = dataclasses.inspect.stack()\n", "who calls it"),
+        ("found = len.__globals__\n", "who calls it"),
+        ("found = print.__self__\n", "attributes by name"),
+        ("import time as t\nt.perf_counter = lambda: 0\n", "a clock"),
+        ("from time import *\n", "changes other modules"),
+        ("import math\nmath.fsum = sum\n", "changes other modules"),
+        ("import os as o\no.execv('/x', [])\n", "starts programs"),
+        ("look = eval\nlook('1')\n", "text as code"),
+        ("from operator import attrgetter as a\nfound = a('sy' 's')(print)\n", "attributes by name"),
+        ("name = '\\x5f_main__'\n", "whether tests run"),
+        ("name = 'unit' 'test'  # unittest\n", "whether tests run"),
+        ("from a import here\nprint(here.modules)\n", "changes other modules"),
+        ("from a import *\nprint(here.modules)\n", "changes other modules"),
+        ("import a\na.there.abort()\n", "ends the process"),
+        ("import sys as s\nprint(s.argv)\nx = = 1\n", "changes other modules"),
+        ("x = = 1\n", "cannot read"),
+    ],
+)
+def test_python_is_read_by_the_modules_that_its_names_stand_for(text: str, why: str) -> None:
+    assert why in " ".join(said(text, **HERE))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from scipy import signal\n\n\ndef f(x):\n    return signal.fftconvolve(x, signal.windows.hann(9))\n",
+        "import scipy.signal\n\n\ndef f(x):\n    return scipy.signal.lfilter(x, 1, x)\n",
+        "import argparse\nparser = argparse.ArgumentParser()\n\n\ndef f():\n    parser.exit(2)\n",
+        "def f(pool, button):\n    button.signal(1)\n    pool.quit()\n    return pool.kill(), pool.system()\n",
+        "from lattice import site\nimport mock_data as mock\n\n\ndef f():\n    return site, mock.site\n",
+        "from . import imp, site\nfrom .signal import wave\n",
+        "import sys as _sys\nfrom sys import getsizeof, maxsize\n\nLARGE = _sys.maxsize - getsizeof(())\n",
+        "import os.path as osp\nfrom os import path\n\n\ndef f(x):\n    return list(map(path.join, x)), osp.join\n",
+        "import time\n\n\ndef step(time, sys):\n    return time + 1, [sys for sys in time]\n",
+        "import datetime as dt\nfrom time import perf_counter as now\n\n\ndef f(self):\n    self.time = now\n",
+        "def f(x):\n    return getattr(x, 'size', 0), hasattr(x, 'modules'), x.modules()\n",
+        "import os\n\nCORES = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()\n",
+        "from re import compile\n\nWORD = compile('a' 'b')\n",
+        "def compile(x):\n    return x\n\n\ndef exit(x):\n    return list(map(compile, x))\n",
+        "import torch\n\ntorch.backends.cudnn.benchmark = True\n",
+        "import random\n\n\ndef f(chance=None):\n    chance = chance or random\n    return chance.random()\n",
+    ],
+)
+def test_python_that_looks_like_it_is_not_refused(text: str) -> None:
+    assert said(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "why"),
+    [
+        ("src/fast.pyx", "import sys as here\nprint(here . modules)\n", "changes other modules"),
+        ("src/fast.pyx", "from libc.stdlib cimport free\nfrom os import abort as leave\n", "ends the process"),
+        ("src/fast.pyx", "import time as t\nt.perf_counter = f\n", "a clock"),
+        (C, "extern char **__environ;\n", "the environment"),
+        (C, "extern char _etext;\n", "linked with"),
+        (C, '#include "execinfo.h"\n', "the environment"),
+        (C, "int f(void **b) { return backtrace(b, 9); }\n", "the environment"),
+        (C, "int f(void **b) {\n    if (backtrace(b, 9)) {\n    }\n}\n", "the environment"),
+        (C, '#define NAME "x.h"\n#include NAME\n', "whose name is made"),
+        (RUST, "use std::env as here;\nfn f() { here::current_exe(); }\n", "under another name"),
+        (RUST, "use std::env::{args};\n", "under another name"),
+        (RUST, "use std::{env::{self as e}, fmt};\n", "under another name"),
+        (RUST, "use std::process::*;\n", "under another name"),
+        (RUST, "use std :: env;\nfn f() { env :: args_os(); }\n", "the environment"),
+        (GO, 'import o "os"\n', "under another name"),
+        (GO, 'import (\n\t"fmt"\n\t. "runtime/debug"\n)\n', "under another name"),
+        (GO, "func f() { os . Exit(0) }\n", "ends the process"),
+        (SCRIPT, "const {env} = process;\n", "under another name"),
+        (SCRIPT, "const p = require('node:process');\n", "under another name"),
+        (SCRIPT, "const e = process['env'];\n", "under another name"),
+        (SCRIPT, "const c = require('child' + '_process');\n", "under another name"),
+    ],
+)
+def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -> None:
+    assert why in " ".join(said(text, path))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("src/fast.pyx", "cimport numpy as np\nfrom scipy import signal\ncdef f(x): return signal.x(x.exit(), np.y)\n"),
+        (C, "static int backtrace[64][64];\nint f(int i, int j) { return backtrace[i][j]; }\n"),
+        (C, "static int backtrace(int i)\n{\n    return i;\n}\nint f(int i) { return backtrace(i); }\n"),
+        (C, "int f(const struct box *one) { return one->environment + one->end; }\n"),
+        (RUST, "use std::collections::{HashMap as Map};\nuse std::fmt as f;\nfn g(x: u8) -> u64 { x as u64 }\n"),
+        (RUST, "use std::io::{self, Write};\nuse std::{cmp, mem};\n"),
+        (GO, 'import (\n"os"\nm "math"\n)\nfunc f() {\nswitch s {\ncase "os":\n}\nreturn "log"\n}\n'),
+        (SCRIPT, "const fs = require('fs');\nexport const f = (process) => process(1).map(process);\n"),
+    ],
+)  # fmt: skip
+def test_other_languages_may_use_words_that_look_like_it(path: str, text: str) -> None:
+    assert said(text, path) == ()
+
+
+def test_a_module_is_followed_through_several_files() -> None:
+    files = {"src__b.py": "from a import here as second\n", "src__c.py": "from .b import second as third\n"}
+    found = " ".join(said("from c import third\nprint(third.modules)\n", **HERE, **files))
+    assert "changes other modules: the patch adds `sys.modules` to src/words.py" in found
+
+
+def test_what_sources_include_is_read_as_source_whatever_its_suffix() -> None:
+    words = "int f(void) { raise(9); }\n"
+    assert said(words, "src/table.txt") == ()
+    assert "ends the process" in said('#include "table.txt"\n', C, **{"src__table.txt": words})[0]
+
+
+def test_a_long_chain_is_read_and_one_that_is_too_deep_is_read_by_words() -> None:
+    assert said("x = " + " + ".join(["y"] * 300) + "\n") == ()
+    assert "changes other modules" in " ".join(said("import sys as s\ns.argv\nx = " + " + ".join(["y"] * 9000) + "\n"))
