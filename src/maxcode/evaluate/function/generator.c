@@ -34,6 +34,7 @@ static uint64_t below(uint64_t limit) { return next(&values) % limit; }
 /* -------------------------------------------------------------------------------------------------------- values */
 
 enum { FEW = 4, LITTLE = 4, FAR = 30 }; /* values of an array of repeats; exponents, of which half are little */
+enum { GRID = 257 };                     /* multiples of 1/32, from -4 to 4 */
 
 struct rule { /* how the values of an array are drawn */
     char letter, which;
@@ -233,6 +234,15 @@ static int64_t unlike_whole(char type, const struct rule *rule, const void *arra
 
 static bool is_of_few(char letter) { return strchr("lkymv", letter) != NULL; }
 
+/* Puts multiples of 1/32 among the usual values, none of them twice: where answers jump, and no two numbers are the same. */
+static void put_grid(char type, const struct rule *rule, void *array, size_t count) {
+    const uint64_t first = below(GRID);
+    for (uint64_t i = 0; i < GRID && i < count && is_real(type); i++) {
+        const double value = ((double)((first + i) % GRID) - GRID / 2) / 32;
+        put_real(type, array, below(count), real_within(rule, value));
+    }
+}
+
 /* Changes one of the usual values, or a few, of which no look at some places tells. */
 static void change(char type, const struct rule *rule, void *array, size_t count, bool is_alone) {
     struct choice once = chosen(type, rule);
@@ -257,6 +267,7 @@ static void fill(char type, const struct rule *rule, void *array, size_t bytes, 
             put_whole(type, array, i, whole_within(rule, whole_value(type, rule, &once)));
     }
     if (rule->letter == 'o' || rule->letter == 'd') sort(type, array, count, rule->letter == 'd');
+    if (rule->letter == 'g') put_grid(type, rule, array, count);
     if (is_of_few(rule->letter)) change(type, rule, array, count, is_alone);
 }
 

@@ -17,7 +17,7 @@ from maxcode.core.ahead import computed
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
+from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, GRID, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
@@ -31,6 +31,8 @@ _TURNS = len(_CALLS)
 _LETTERS = (*FUNCTION_HABITS, FEW_FAR)  # two shapes with a few far values, which programs look for most
 _DENSE = frozenset(FUNCTION_HABITS) - OF_FEW
 _BITS = {"int": 31, "long": 63}
+_AT_JUMPS = 4  # shapes
+_PLAIN = ("-O0", "-ffp-contract=off", "-fno-fast-math")
 _USUAL_BITS = 10  # of whole numbers that are drawn the usual way
 _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 
@@ -97,18 +99,40 @@ class Beyond:
 
     async def _proven(self, shapes: Sequence[Shape], origin: str) -> list[Input]:
         asked = [Input(one.name, await self.source.fresh(one), None, origin, workload=one) for one in shapes]
+        known = [replace(one, second_look=self.nearby) for one in await self._answered(asked)]
+        steady = [one for one in known if await self._is_steady(one)]
+        defined = await self._defined(steady) if steady else frozenset[str]()
+        return [one for one in steady if one.name in defined]
+
+    async def at_jumps(self, origin: str) -> tuple[Input, ...]:
+        """Inputs with numbers at which an answer may jump, such as the edge of a bin, that the original has an answer
+        for which does not hang on how it is built. That of a right program may: so no verdict depends on them."""
+        shapes = jump_shapes(self.problem, await self.source.own_arrays())
+        asked = [Input(one.name, await self.source.fresh(one), None, origin, workload=one) for one in shapes]
+        known = await self._answered(asked)
+        if not known:
+            return ()
+        spec = replace(self.problem.spec, flags=(*self.problem.spec.flags, *_PLAIN))
+        plain = replace(self.problem, spec=spec)
+        built = await self.builder.build(plain, plain.program, final=True, is_original=True)
+        if built.artefact is None:
+            return ()
+        found = await verify(self.source.sandbox, self.problem, built.artefact, known, every=True)
+        alike = {result.name for result in found.results if result.outcome is Outcome.CORRECT}
+        alike &= await self._defined(known)
+        return tuple(one for one in known if one.name in alike)
+
+    async def _answered(self, asked: Sequence[Input]) -> list[Input]:
+        """Those to which the original gives a finite answer, twice the same."""
         if not asked:
             return []
         sandbox, original = self.source.sandbox, self.nearby.original
         first = await verify(sandbox, self.problem, original, asked, every=True)
         known = [replace(one, expected=first.outputs[one.name]) for one in asked if one.name in first.outputs]
-        known = [replace(one, second_look=self.nearby) for one in known if _is_finite(one)]
+        known = [one for one in known if _is_finite(one)]
         again = await verify(sandbox, self.problem, original, known, every=True)
         good = {result.name: result.seconds for result in again.results if result.outcome is Outcome.CORRECT}
-        known = [replace(one, seconds=good[one.name]) for one in known if one.name in good]
-        steady = [one for one in known if await self._is_steady(one)]
-        defined = await self._defined(steady) if steady else frozenset[str]()
-        return [one for one in steady if one.name in defined]
+        return [replace(one, seconds=good[one.name]) for one in known if one.name in good]
 
     async def _is_steady(self, given: Input) -> bool:
         assert given.expected is not None
@@ -179,6 +203,19 @@ def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: As
         shape = Shape(spec, size, rounds, offset, _habits(spec, free, letter, chance), number, letter, bits=asked.bits)
         found.append(_with_calls(shape, asked.calls, places[OF_FEW if letter in OF_FEW else _DENSE].pop()))
     return tuple(found)
+
+
+def jump_shapes(problem: Problem, own: frozenset[str]) -> tuple[Shape, ...]:
+    """Rounds of calls at some of the sizes with multiples of 1/32 among the real numbers, none of them twice: equal
+    numbers are a question of its own, which the habits ask."""
+    spec, chance = spec_of(problem), random.SystemRandom()
+    reals = [one for one in _free(spec, own) if one.ctype in ("double", "float")]
+    habits = tuple(GRID if one in reals else USUAL for one in spec.arrays)
+    sizes = [*dict.fromkeys((chance.choice(spec.timed), *chance.sample(spec.checked, len(spec.checked))))]
+    return tuple(
+        Shape(spec, size, max(LEAST_ROUNDS, rounds_at(spec, size)), 0, habits, number, GRID)
+        for number, size in enumerate(sizes[:_AT_JUMPS] if reals else (), 1)
+    )
 
 
 def _places(count: int, chance: random.Random) -> list[float]:

@@ -40,6 +40,8 @@ MADE = (
 )
 GIVEN_ONLY = "right only on inputs like the given ones"  # the beginning of the doubt about it
 _STATE_IT = " that the original answers; where such inputs cannot come, say so with `domain` of [tests]"
+AT_JUMPS = "not the original's answer where it jumps"  # the same
+_JUMPS_STATED = " with multiples of 1/32 among them; where such values cannot come, say so with `domain` of [function]"
 _ANEW = "a function's inputs are drawn anew for every pass"
 _SECRET, _SIZES, _BEYOND = "generator, secret seed", "other sizes", "values beyond those drawn"  # ways of making them
 _KINDS = {
@@ -236,6 +238,8 @@ class FreshInputs:
         if not wrong:
             return ""
         how = ", ".join(sorted({one.outcome.value for one in wrong}))
+        if admitted.source.renews:
+            return f"{AT_JUMPS}: {how} on {len(wrong)} of {len(guessed)} inputs ({wrong[0].detail}){_JUMPS_STATED}"
         names = {one.name for one in wrong}
         shortest = min((one.stdin for one in guessed if one.name in names), key=lambda stdin: stdin.size)
         words = (text_of(shortest) or "").split()
@@ -247,7 +251,7 @@ class FreshInputs:
         problem = admitted.problem
         wanted = problem.spec.made * (HARSHER if harsh else 1)
         if admitted.source.renews:
-            return await self._further(admitted) if harsh else GeneratedInputs(notes=(_ANEW,))
+            return await self._further(admitted) if harsh else await self._at_jumps(admitted)
         if not wanted:
             return GeneratedInputs(notes=("tests.made is 0",))
         given = await understood(admitted)
@@ -282,6 +286,15 @@ class FreshInputs:
         if not limits:
             return replace(found, guessed=more.inputs)
         return GeneratedInputs((*found.inputs, *more.inputs), (*found.how, *more.how), (*found.notes, *more.notes))
+
+    async def _at_jumps(self, admitted: Admitted) -> GeneratedInputs:
+        """None of a source that renews them, but for those where the original's answer may jump."""
+        assert admitted.original.artefact is not None
+        async with build_lane():
+            guessed = await admitted.source.at_jumps(
+                self._prover.builder, admitted.problem, admitted.original.artefact, "made"
+            )
+        return GeneratedInputs(notes=(_ANEW,), guessed=guessed)
 
     async def _further(self, admitted: Admitted) -> GeneratedInputs:
         """Inputs of a source that renews them which nobody was told of, with the original's outputs."""
