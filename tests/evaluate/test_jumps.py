@@ -59,6 +59,8 @@ def doubt(bench: ProgramEvaluator, problem: Problem, body: str, sandbox: Sandbox
         assert built.artefact is not None, built.diagnostics
         fresh = FreshInputs(sandbox, builder)
         assert await fresh.failure(admitted, built.artefact, harsh=True) is None  # no verdict depends on it
+        again = (await fresh.made(admitted, harsh=True)).inputs
+        assert all(one.seconds > 0 for one in again)  # the limits of a re-check are those of a verification
         return await fresh.given_kind_only(admitted, built.artefact)
 
     return anyio.run(asked)

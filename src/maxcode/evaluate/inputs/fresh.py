@@ -307,7 +307,12 @@ class FreshInputs:
             )
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
-        kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
+        seconds = {one.name: one.seconds for one in found.results}  # else the limit would tell what is verified
+        kept = [
+            replace(one, expected=found.outputs[one.name], seconds=seconds[one.name])
+            for one in asked
+            if one.name in found.outputs
+        ]
         known = [one for one in kept if one.workload.incomparable(one.expected or b"") is None]
         known = [admitted.source.looked_at_twice(one, artefact) for one in known]
         async with build_lane():
