@@ -18,7 +18,7 @@ from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.calls import calls_of
 from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
-from maxcode.evaluate.function.habits import FUNCTION_HABITS, OF_ANY_SIZE
+from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, OF_ANY_SIZE, OF_FEW
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import drawn_shapes, timed_shapes
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
@@ -105,6 +105,30 @@ def test_half_of_the_calls_with_a_few_values_unlike_the_others_have_one_alone(sa
     assert zeros.count(1) >= 4
 
 
+def test_no_call_before_a_place_is_unlike_the_usual_ones(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path)
+    shape = Shape(spec_of(problem), (500,), 20, 0, ("k",) * 4, 1, unusual=8, first=15)
+    plan = anyio.run(Inputs(sandbox, problem).fresh, shape).read()
+    zeros = [
+        struct.unpack("500d", plan[part]).count(0)
+        for kind, part in read_arrays(shape, plan_bytes(shape))
+        if kind == "double"
+    ]
+    assert not any(zeros[:15])
+    assert all(zeros[15:])
+
+
+@pytest.mark.parametrize(("calls", "most"), [(1, 2), (2, 1), (3, 1), (8, 4), (10, 5), (40, 8)])
+def test_half_of_the_calls_at_most_have_a_few_values_unlike_the_others(calls: int, most: int, tmp_path: Path) -> None:
+    for _ in range(20):
+        shapes = [one for one in beyond_shapes(problem_of(tmp_path, f"calls = {calls}")) if one.main in OF_FEW]
+        assert {one.unusual for one in shapes} == {most}
+        first = [one.first for one in shapes]
+        assert max(first) >= 5 * (calls - 1) // 6  # a look at fewer calls than that tells nothing for all shapes
+        assert min(first) <= calls // 6
+        assert max(first) < calls
+
+
 def test_some_calls_are_larger_than_all_that_are_given_and_keep_within_the_domain(tmp_path: Path) -> None:
     drawn = {shape.sizes[0] for _ in range(20) for shape in beyond_shapes(problem_of(tmp_path))}
     assert {3, 90, 500} < drawn
@@ -158,8 +182,8 @@ def habits_of(inputs: Sequence[Input], array: int) -> set[str]:
 
 def test_an_original_that_is_right_everywhere_is_asked_in_every_way(sandbox: Sandbox, tmp_path: Path) -> None:
     found = made(sandbox, problem_of(tmp_path), tmp_path)
-    assert len(found) == len(FUNCTION_HABITS)
-    assert len({one.name for one in found}) == len(FUNCTION_HABITS)
+    assert len(found) == len({one.name for one in found}) == len(FUNCTION_HABITS) + 1
+    assert Counter(shape_of(one).main for one in found) == {**dict.fromkeys(FUNCTION_HABITS, 1), FEW_FAR: 2}
     assert all(one.second_look is not None and one.expected is not None for one in found)
 
 

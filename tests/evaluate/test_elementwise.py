@@ -53,6 +53,14 @@ def test_a_zero_in_place_of_a_small_number_is_odd_and_nothing_against_the_norm()
     assert odd(shape, want, doubles(1e20, 1e-3 * (1 + 1e-9), 5), near) is None
 
 
+def test_a_small_float_needs_more_than_two_digits() -> None:
+    shape = Shape(replace(spec("float"), tolerances=(("y", 1e-5),)), (3,))
+    want, off, near = (struct.pack("3f", 1e6, 2, one) for one in (1, 1.004, 1.00005))
+    assert disagreement(shape, want, off) is None
+    assert odd(shape, want, off, []) == "y at n=3, call 1: element 2 is 1.004 in place of 1"
+    assert odd(shape, want, near, []) is None
+
+
 def test_what_is_left_of_a_sum_that_cancels_may_come_out_as_it_likes() -> None:
     shape = Shape(spec("double"), (3,))
     want, got = doubles(1, 3e-17, 5), doubles(1, -1.1e-16, 5)

@@ -59,6 +59,16 @@ def a_graph(rng: random.Random) -> str:
     return f"{n} {m}\n" + "".join(line([*drawn(rng, 2, 1, n), rng.randint(1, 99)]) for _ in range(m))
 
 
+def graphs_with_a_source(rng: random.Random) -> str:
+    found = [f"{rng.randint(3, 4)}\n"]
+    for _ in range(int(found[0])):
+        n = rng.randint(12, 15)
+        pairs = rng.sample([(a, b) for a in range(1, n + 1) for b in range(1, a)], 40)
+        found.append(f"{n} {len(pairs)} {rng.randint(1, n)}\n")
+        found += [line([*pair, rng.randint(1, 1000)]) for pair in pairs]
+    return "".join(found)
+
+
 def a_tree(rng: random.Random) -> str:
     n = rng.randint(2, 30)
     return f"{n}\n" + "".join(line([rng.randint(1, i - 1), i]) for i in range(2, n + 1))
@@ -343,6 +353,23 @@ def test_cases_and_lists_are_made_larger_with_their_counts(seed: int, factor: in
     assert text is not None
     assert int(text.split()[0]) == factor * int(base.split()[0])
     assert tree_of(known.shapes[0].shape, text) is not None
+
+
+def test_larger_inputs_of_many_graphs_repeat_none_of_them() -> None:
+    known = given_by(graphs_with_a_source, 4)
+    base = max(known.texts, key=len)
+    rows = numbers_of(larger(known, base, 8, "seed") or "")
+    graphs = []
+    at = 1
+    while at < len(rows):
+        n, m, _ = rows[at]
+        edges = rows[at + 1 : at + 1 + m]
+        assert all(1 <= b < a <= n for a, b, _ in edges)
+        assert len({(a, b) for a, b, _ in edges}) == m  # no pair twice, as in the given ones
+        graphs.append(tuple(sorted(map(tuple, edges))))
+        at += 1 + m
+    assert len(graphs) == rows[0][0] == 8 * numbers_of(base)[0][0]
+    assert len(set(graphs)) == len(graphs)
 
 
 def test_a_larger_graph_keeps_its_nodes_and_a_larger_tree_or_permutation_cannot_be_made() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -11,10 +12,11 @@ import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.errors import InputError
+from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.fresh import FAILED, GIVEN_ONLY
 from maxcode.evaluate.inputs.mutate import is_explained
-from maxcode.evaluate.inputs.unusual import fields_of, habit, stated, wider
+from maxcode.evaluate.inputs.unusual import fields_of, habit, is_possible, stated, wider
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.certificate.doubts import findings_of
@@ -101,6 +103,24 @@ def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:
 
 
 UNCLEAN = "for (int i = 0; i < n; i++) if (a[i] > 100 && a[n + 1] == 12345678) best++;\n    printf"
+
+
+def test_inputs_that_are_made_larger_stay_within_their_domain() -> None:
+    given = given_by(a_list, 3)
+    base = max(given.texts, key=len)
+    count = numbers(base)[0][0]
+    for most, is_made in ((4 * count, True), (4 * count - 1, False)):
+        limits = stated(given, (f"0..{most}", "any"))
+        found = larger(given, base, 4, "seed", partial(is_possible, given, limits))
+        assert (found is not None) is is_made
+    assert larger(given, base, 4, "seed", partial(is_possible, given, {})) is not None
+    many_cases = given_by(cases, 6)
+    base = max(many_cases.texts, key=len)
+    limits = stated(many_cases, ("1..1000", "1..6", "any"))
+    text = larger(many_cases, base, 4, "seed", partial(is_possible, many_cases, limits))
+    assert text is not None and numbers(text)[0][0] == 4 * numbers(base)[0][0]  # more cases, none of them larger
+
+
 CLIPPED = FAST.replace("here = here + x", "if (x > 100) x = 100;\n        here = here + x")
 
 

@@ -43,6 +43,10 @@ class Calls:
         """Calls on values beyond those drawn."""
         return await Beyond(builder, problem, OriginalNearby(original), self.inputs).made(origin)
 
+    async def at_jumps(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
+        """Calls on values at which an answer may jump."""
+        return await Beyond(builder, problem, OriginalNearby(original), self.inputs).at_jumps(origin)
+
     def one_by_one(self, given: Input) -> Input | None:
         """Rounds of one call."""
         shape = shape_of(given)

@@ -19,7 +19,7 @@ from maxcode.evaluate.function.function import Shape, call_of, plan_bytes, read_
 
 NUDGED = 3  # times the original is asked
 _SHARE = {"double": 2.0**-40, "float": 2.0**-20}  # by which an input is made smaller at most
-_OWN = 1000  # times the tolerance: of an element's own size
+_OWN = {"double": 1000, "float": 10}  # times the tolerance: of an element's own size; of a float 1e-4, not two digits
 _OWN_MOST = 0.1
 _LEAST_GAIN = 64
 _EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
@@ -49,7 +49,7 @@ def odd(shape: Shape, expected: bytes, got: bytes, near: Sequence[bytes]) -> str
         size = distance(ctype, want, None)
         tiny = max(TINY[ctype], 0.0 if share else 64 * _EPSILON[ctype] * size, 0.0 if size else tolerance)
         gain = max(_LEAST_GAIN, tolerance / share) if share else 0.0
-        rule = (min(_OWN * tolerance, _OWN_MOST), gain, tiny)
+        rule = (min(_OWN[ctype] * tolerance, _OWN_MOST), gain, tiny)
         at = odd_element(ctype, want, have, [one[part] for one in near], rule)
         if at is not None:
             return f"{name} at {call_of(shape, number)}: element {at[0]} is {at[2]:.6g} in place of {at[1]:.6g}"

@@ -24,7 +24,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
-from maxcode.evaluate.function.habits import FUNCTION_HABITS, HABITS, SUMS_LOSE, USUAL, word_of
+from maxcode.evaluate.function.habits import HABITS, NAMES, SUMS_LOSE, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
@@ -50,7 +50,8 @@ class Shape:
     """One size of a function: what a round of calls consists of.  ``sizes`` are the scalar arguments; ``offset`` is
     how many bytes behind the start of a page every array begins.  ``habits``: how the values of each array are drawn
     where it is not the usual way (``habits.py``); ``main``: which of them it is about; ``number`` tells them apart;
-    ``unusual``: how many of the calls are so; ``bits``: bound on whole numbers of any size, 0: their type's."""
+    ``unusual``: how many of the calls are so, none of the ``first`` ones; ``bits``: bound on
+    whole numbers of any size, 0: their type's."""
 
     spec: FunctionSpec
     sizes: tuple[int, ...]
@@ -60,6 +61,7 @@ class Shape:
     number: int = 0
     main: str = ""
     unusual: int = LEAST_ROUNDS
+    first: int = 0
     bits: int = 0
 
     @property
@@ -71,7 +73,7 @@ class Shape:
     def name(self) -> str:
         """The size, and how values are drawn where it is another way than usual."""
         ways = [
-            f"{one.name} {FUNCTION_HABITS[habit]}"
+            f"{one.name} {NAMES[habit]}"
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
             if habit != USUAL
         ]
@@ -279,7 +281,7 @@ class Inputs:
         arrays = self._spec.arrays
         habits = shape.habits or USUAL * len(arrays)
         words = (word_of(self._spec, one, habit, shape.values) for one, habit in zip(arrays, habits, strict=True))
-        drawn = (shape.unusual, shape.bits)
+        drawn = (shape.unusual, shape.first, shape.bits)
         numbers = (shape.rounds, shape.spec.slots, shape.offset, *drawn, *shape.sizes, *shape.array_bytes)
         kinds = (_KINDS[one.access] for one in arrays)
         argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)

@@ -1,14 +1,14 @@
 /* Prints the plan and the inputs of calls (shim_calls.h); compiled with the user's inputs.c, run in the sandbox.
  *
- *   generator ROUNDS SLOTS OFFSET UNUSUAL BITS SCALAR... BYTES... KIND... VALUES...
+ *   generator ROUNDS SLOTS OFFSET UNUSUAL FIRST BITS SCALAR... BYTES... KIND... VALUES...
  *
  * Standard input: two keys of 32 bytes, one of the values, one of the seeds that maxcode_fill is given (stream.h).
  *
  * VALUES, a word for each array: a letter of how values are drawn, '!' where the problem itself says what values there
  * may be and '-' elsewhere, then which: '*' any, '+' above 0, '0' not below 0, ':LOW,HIGH' both included.  The letter u
  * is the usual way: uniform in [-1, 1), whole numbers of -999 to 999, or within LOW and HIGH.  habits.py explains the
- * other letters; where there is another one, UNUSUAL of the calls are drawn by it, which ones a coin says, and the rest the
- * usual way.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!': if maxcode_fill
+ * other letters; where there is another one, UNUSUAL of the calls are drawn by it, none of the first FIRST ones, which of
+ * the others a coin says, and the rest the usual way.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!': if maxcode_fill
  * writes all of it, it is drawn by its letter afterwards.  Whole numbers of any size have BITS bits at most, where that is
  * not 0.  Standard error: the letter by which each array was drawn.
  */
@@ -34,6 +34,7 @@ static uint64_t below(uint64_t limit) { return next(&values) % limit; }
 /* -------------------------------------------------------------------------------------------------------- values */
 
 enum { FEW = 4, LITTLE = 4, FAR = 30 }; /* values of an array of repeats; exponents, of which half are little */
+enum { GRID = 257 };                     /* multiples of 1/32, from -4 to 4 */
 
 struct rule { /* how the values of an array are drawn */
     char letter, which;
@@ -233,6 +234,15 @@ static int64_t unlike_whole(char type, const struct rule *rule, const void *arra
 
 static bool is_of_few(char letter) { return strchr("lkymv", letter) != NULL; }
 
+/* Puts multiples of 1/32 among the usual values, none of them twice: where answers jump, and no two numbers are the same. */
+static void put_grid(char type, const struct rule *rule, void *array, size_t count) {
+    const uint64_t first = below(GRID);
+    for (uint64_t i = 0; i < GRID && i < count && is_real(type); i++) {
+        const double value = ((double)((first + i) % GRID) - GRID / 2) / 32;
+        put_real(type, array, below(count), real_within(rule, value));
+    }
+}
+
 /* Changes one of the usual values, or a few, of which no look at some places tells. */
 static void change(char type, const struct rule *rule, void *array, size_t count, bool is_alone) {
     struct choice once = chosen(type, rule);
@@ -257,6 +267,7 @@ static void fill(char type, const struct rule *rule, void *array, size_t bytes, 
             put_whole(type, array, i, whole_within(rule, whole_value(type, rule, &once)));
     }
     if (rule->letter == 'o' || rule->letter == 'd') sort(type, array, count, rule->letter == 'd');
+    if (rule->letter == 'g') put_grid(type, rule, array, count);
     if (is_of_few(rule->letter)) change(type, rule, array, count, is_alone);
 }
 
@@ -350,30 +361,30 @@ static bool has_keys(void) {
 }
 
 int main(int count, char **words) {
-    if (count != 6 + maxcode_scalars + 3 * maxcode_arrays || !has_keys()) return 2;
+    if (count != 7 + maxcode_scalars + 3 * maxcode_arrays || !has_keys()) return 2;
     const uint32_t plan[4] = {(uint32_t)maxcode_arrays, (uint32_t)atoi(words[2]), (uint32_t)atoi(words[1]),
                               (uint32_t)atoi(words[3])};
     long *scalars = calloc((size_t)maxcode_scalars + 1, sizeof *scalars);
     void **arrays = calloc((size_t)maxcode_arrays + 1, sizeof *arrays);
     struct field *fields = calloc((size_t)maxcode_arrays + 1, sizeof *fields);
-    char **sizes = words + 6 + maxcode_scalars, **kinds = sizes + maxcode_arrays, **rules = kinds + maxcode_arrays;
-    for (int i = 0; i < maxcode_scalars; i++) scalars[i] = strtol(words[6 + i], NULL, 10);
+    char **sizes = words + 7 + maxcode_scalars, **kinds = sizes + maxcode_arrays, **rules = kinds + maxcode_arrays;
+    for (int i = 0; i < maxcode_scalars; i++) scalars[i] = strtol(words[7 + i], NULL, 10);
     for (int i = 0; i < maxcode_arrays; i++) {
         const uint64_t size = strtoull(sizes[i], NULL, 10);
         arrays[i] = calloc(1, size + 1);
         fields[i] = (struct field){
             arrays[i], size, strtoull(kinds[i], NULL, 10), rule_of(maxcode_types[i], rules[i]), false};
     }
-    most_bits = atoi(words[5]);
+    most_bits = atoi(words[6]);
     put_plan(plan, scalars, fields);
     leave_alone(fields, scalars, arrays);
     for (int i = 0; i < maxcode_arrays; i++) fputc(fields[i].rule.letter, stderr);
-    const uint64_t calls = (uint64_t)plan[1] * plan[2];
+    const uint64_t calls = (uint64_t)plan[1] * plan[2], first = strtoull(words[5], NULL, 10);
     uint64_t left = strtoull(words[4], NULL, 10);
     bool is_alone = below(2), was_far = false;
-    if (left > calls) left = calls;
+    if (left > calls - first) left = calls - first;
     for (uint64_t call = 0; call < calls; call++) {
-        const bool is_usual = below(calls - call) >= left;
+        const bool is_usual = call < first || below(calls - call) >= left;
         const enum how how = is_usual ? USUAL : is_alone ? ALONE : SEVERAL;
         may_be_very_far = how == ALONE && !was_far;
         was_far |= may_be_very_far;

@@ -37,6 +37,8 @@ FUNCTION_HABITS = {
     "m": "a few the opposites of others",
     "v": "a few at the ends of the range",
 }
+GRID = "g"
+NAMES = {**FUNCTION_HABITS, GRID: "some of them multiples of 1/32"}
 SUMS_LOSE = frozenset("lw")  # values so far apart that a sum over all loses digits of the small ones
 OF_ANY_SIZE = frozenset("lswodpnr")  # whole numbers of any size, which may have a bound
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}

@@ -7,7 +7,11 @@ import re
 from maxcode.core.types import Program
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_DEFINED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*\{")  # functions with their bodies
+_PLAIN = r"[^;{}()]"
+_ARGUMENTS = rf"\((?:{_PLAIN}|\((?:{_PLAIN}|\({_PLAIN}*+\))*+\))*+\)"  # such as pointers to arrays
+_AFTER = rf"(?:\s*(?:(?:noexcept|__attribute__)(?:\s*{_ARGUMENTS})?|const|override|final))*+"
+_DEFINED = re.compile(rf"\b(\w+)\s*{_ARGUMENTS}{_AFTER}\s*\{{")  # functions with their bodies
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _FORBIDDEN = (
     (re.compile(r"\b(?:cblas_\w+|\w*(?:gemm|gemv|trsm|syrk)_\b|mkl_\w+|openblas\w*|armpl_\w+)"), "a BLAS"),
     (re.compile(r"\b(?:dlopen|dlmopen|dlsym|__libc_dlopen\w*)\b"), "loading of libraries"),
@@ -23,7 +27,7 @@ def forbidden(program: Program, name: str = "") -> str | None:
     """
     for path, text in program.files.items():
         code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-        own = {name, *_DEFINED.findall(code)}
+        own = {name, *_DEFINED.findall(code), *_MACRO.findall(code)}
         for pattern, what in _FORBIDDEN:
             found = (one for one in pattern.finditer(code) if one[0] not in own)
             if (match := next(found, None)) is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 from maxcode.core.ahead import computed
@@ -18,6 +19,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood
 from maxcode.evaluate.inputs.fresh import LARGER, Candidate, Prover, text_of, understood
+from maxcode.evaluate.inputs.unusual import is_possible, stated
 from maxcode.evaluate.ladder.original_runs import step
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_timed, generate
 from maxcode.sandbox.sandbox import Blob, Sandbox
@@ -81,8 +83,9 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             return Amplified(made.inputs, f"{ENLARGED}: {factor} times ({how})")
     if by_size:
         return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
-    why = given.why or "the format of the tests allows no larger ones"
-    return Amplified(note=f"{tried} times as many lines are still too few" if tried else why)
+    why = given.why or f"the format of the tests{' and `domain`' if spec.domain else ''} allows no larger ones"
+    until = ", and `domain` allows no more" if spec.domain else ""
+    return Amplified(note=f"{tried} times as many lines are still too few{until}" if tried else why)
 
 
 def _how(given: Understood) -> str:
@@ -110,12 +113,13 @@ async def _by_generator(sandbox: Sandbox, admitted: Admitted, seed: int) -> Asyn
 async def _by_repeating(given: Understood, admitted: Admitted, seed: int) -> AsyncIterator[tuple[int, list[Candidate]]]:
     slowest = sorted(admitted.inputs, key=lambda one: -one.seconds)[:_BASES] if given.shapes else []
     texts = [text for one in slowest if (text := text_of(one.stdin)) is not None]
+    fits = partial(is_possible, given, await computed(stated, given, admitted.problem.spec.domain))
     for times in range(1, _GROWN_AT_MOST + 1):
         factor = _GROWTH**times
         found = []
         for text in texts:
             if len(text) * factor <= _TEXT_AT_MOST:
-                grown = await computed(larger, given, text, factor, f"{seed} larger")
+                grown = await computed(larger, given, text, factor, f"{seed} larger", fits)
                 found += [grown] if grown is not None else []
         if not found:
             return

@@ -18,7 +18,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
+from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, GRID, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
@@ -28,9 +28,13 @@ from maxcode.evaluate.ladder.verify import verify
 from maxcode.sandbox.lanes import free_place
 
 _CHECKS = ("undefined", "float-cast-overflow")
-_CALLS = (8, LEAST_ROUNDS)  # with a few values unlike the others, at the first turn and at the second
+_CALLS = (8, LEAST_ROUNDS)  # with a few values unlike the others, at most: at the first turn and at the second
 _TURNS = len(_CALLS)
+_LETTERS = (*FUNCTION_HABITS, FEW_FAR)  # two shapes with a few far values, which programs look for most
+_DENSE = frozenset(FUNCTION_HABITS) - OF_FEW
 _BITS = {"int": 31, "long": 63}
+_AT_JUMPS = 4  # shapes
+_PLAIN = ("-O0", "-ffp-contract=off", "-fno-fast-math")
 _USUAL_BITS = 10  # of whole numbers that are drawn the usual way
 _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 
@@ -38,10 +42,10 @@ _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 @final
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which habits, how many shapes there are ``before``, how many calls get a few values unlike the others, and the
-    bound on whole numbers of any size in bits (0: none)."""
+    """Which habits, how many shapes there are ``before``, how many calls at most get a few values unlike the others,
+    and the bound on whole numbers of any size in bits (0: none)."""
 
-    letters: frozenset[str] = frozenset(FUNCTION_HABITS)
+    letters: tuple[str, ...] = _LETTERS
     before: int = 0
     calls: int = _CALLS[0]
     bits: int = 0
@@ -62,16 +66,16 @@ class Beyond:
     overflows: list[frozenset[Place]] = field(default_factory=list)  # one, when it is known
 
     async def made(self, origin: str) -> tuple[Input, ...]:
-        """Such inputs as the original has an answer for, with that answer; one for each habit at most, which may be
-        drawn again where it has none: first in the same way, then with smaller whole numbers."""
+        """Such inputs as the original has an answer for, with that answer; one for each habit, two for the commonest,
+        which may be drawn again where it has none: first in the same way, then with smaller whole numbers."""
         own = await self.source.own_arrays()
         found: list[Input] = []
         asked = Asked()
         for turn in range(_TURNS):
             shapes = beyond_shapes(self.problem, own, replace(asked, calls=_CALLS[turn]))
             found += await self._proven(shapes, origin)
-            missing = frozenset(one.main for one in shapes if one.main) - {shape_of(one).main for one in found}
-            asked = Asked(missing, asked.before + len(FUNCTION_HABITS))
+            missing = {one.main for one in shapes if one.main} - {shape_of(one).main for one in found}
+            asked = Asked((*sorted(missing),), asked.before + len(_LETTERS))
         found += await self._smaller(own, asked, origin)
         return tuple(found)
 
@@ -79,19 +83,20 @@ class Beyond:
         """Those with whole numbers of as many bits as the original has an answer for, found by bisection."""
         spec = spec_of(self.problem)
         widths = [_BITS[one.ctype] for one in _free(spec, own) if one.ctype in _BITS]
-        letters = asked.letters & OF_ANY_SIZE
+        letters = {*asked.letters} & OF_ANY_SIZE
         if not widths or not letters:
             return []
         lead = FEW_FAR if FEW_FAR in letters else min(letters)
         low, high, best = _USUAL_BITS, max(widths), list[Input]()
         while high - low > 1:
             bits = (low + high) // 2
-            asked = replace(asked, letters=frozenset(lead), before=asked.before + 1, bits=bits, calls=_CALLS[0])
+            asked = replace(asked, letters=(lead,), before=asked.before + 1, bits=bits, calls=_CALLS[0])
             made = await self._proven(beyond_shapes(self.problem, own, asked), origin)
             low, high, best = (bits, high, made) if made else (low, bits, best)
         if not best:
             return []
-        asked = replace(asked, letters=letters - {lead}, before=asked.before + 1, bits=low, calls=LEAST_ROUNDS)
+        others = (*sorted(letters - {lead}),)
+        asked = replace(asked, letters=others, before=asked.before + 1, bits=low, calls=LEAST_ROUNDS)
         return [*best, *await self._proven(beyond_shapes(self.problem, own, asked), origin)]
 
     async def _proven(self, shapes: Sequence[Shape], origin: str) -> list[Input]:
@@ -106,6 +111,24 @@ class Beyond:
             found = await looked() if is_free else await self._bench(steady).of_original()
             defined = await self._defined(steady, found)
         return [one for one in steady if one.name in defined]
+
+    async def at_jumps(self, origin: str) -> tuple[Input, ...]:
+        """Inputs with numbers at which an answer may jump, such as the edge of a bin, that the original has an answer
+        for which does not hang on how it is built. That of a right program may: so no verdict depends on them."""
+        shapes = jump_shapes(self.problem, await self.source.own_arrays())
+        answered = await self._answered(shapes, origin)
+        known = await self._same_again([one for one in answered if _is_finite(one)])
+        if not known:
+            return ()
+        spec = replace(self.problem.spec, flags=(*self.problem.spec.flags, *_PLAIN))
+        plain = replace(self.problem, spec=spec)
+        built = await self.builder.build(plain, plain.program, final=True, is_original=True)
+        if built.artefact is None:
+            return ()
+        found = await verify(self.source.sandbox, self.problem, built.artefact, known, every=True)
+        alike = {result.name for result in found.results if result.outcome is Outcome.CORRECT}
+        alike &= await self._defined(known, await self._bench(known).of_original())
+        return tuple(one for one in known if one.name in alike)
 
     async def _answered(self, shapes: Sequence[Shape], origin: str) -> list[Input]:
         """Calls of these shapes on fresh inputs, with the original's answers and seconds; only those that have one."""
@@ -124,11 +147,16 @@ class Beyond:
     @in_stage("steady answers")
     async def _steady(self, known: Sequence[Input]) -> list[Input]:
         """Those to which the original gives the same answer again, which hardly changes when the inputs hardly do."""
+        return [one for one in await self._same_again(known) if await self._is_steady(one)]
+
+    async def _same_again(self, known: Sequence[Input]) -> list[Input]:
+        """Those to which the original gives the same answer again, with its seconds."""
+        if not known:
+            return []
         unhurried = [replace(one, seconds=0.0) for one in known]
         again = await verify(self.source.sandbox, self.problem, self.nearby.original, unhurried, every=True)
         good = {result.name: result.seconds for result in again.results if result.outcome is Outcome.CORRECT}
-        same = [replace(one, seconds=good[one.name]) for one in known if one.name in good]
-        return [one for one in same if await self._is_steady(one)]
+        return [replace(one, seconds=good[one.name]) for one in known if one.name in good]
 
     async def _is_steady(self, given: Input) -> bool:
         assert given.expected is not None
@@ -170,12 +198,9 @@ def _free(spec: FunctionSpec, own: frozenset[str]) -> list[Argument]:
 def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: Asked = _EVERY) -> tuple[Shape, ...]:
     """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
     than all of them; arrays in ``own`` stay as they are, and where all do, only the larger sizes are left. As many
-    rounds as where it is timed, two of them with the habit (``generator.c``), so that neither the first calls nor
-    their number tell a function whether it is verified. Two, because calls with a habit have many values in common:
-    a function that keeps results by a few of them is wrong in the second. No more, because the original must have an
-    answer in each, and a shape with many is soon refused. Values of which a few are unlike the others come at a
-    timed size, where a look at some places is worth most, and in more calls at first: a look at a quarter of the
-    places misses one value in three calls of four."""
+    rounds as where it is timed, so that neither the first calls nor their number tell a function whether it is
+    verified. Values of which a few are unlike the others come at a timed size, where a look at some places is worth
+    most."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = _free(spec, own)
     larger = [one for one in (larger_sizes(spec, chance) for _ in range(2)) if one]
@@ -186,15 +211,46 @@ def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: As
         return () if asked.before else tuple(shapes)
     sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *larger]
     chance.shuffle(sizes)
+    places = {kind: _places(sum(one in kind for one in asked.letters), chance) for kind in (OF_FEW, _DENSE)}
     found = []
-    for number, letter in enumerate(chance.sample(sorted(asked.letters), len(asked.letters)), asked.before + 1):
+    for number, letter in enumerate(chance.sample(asked.letters, len(asked.letters)), asked.before + 1):
         size = chance.choice(spec.timed) if letter in OF_FEW else sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
         rounds = max(LEAST_ROUNDS, rounds_at(spec, size))
-        calls = asked.calls if letter in OF_FEW else LEAST_ROUNDS
-        habits = _habits(spec, free, letter, chance)
-        found.append(Shape(spec, size, rounds, offset, habits, number, letter, calls, asked.bits))
+        shape = Shape(spec, size, rounds, offset, _habits(spec, free, letter, chance), number, letter, bits=asked.bits)
+        found.append(_with_calls(shape, asked.calls, places[OF_FEW if letter in OF_FEW else _DENSE].pop()))
     return tuple(found)
+
+
+def jump_shapes(problem: Problem, own: frozenset[str]) -> tuple[Shape, ...]:
+    """Rounds of calls at some of the sizes with multiples of 1/32 among the real numbers, none of them twice: equal
+    numbers are a question of its own, which the habits ask."""
+    spec, chance = spec_of(problem), random.SystemRandom()
+    reals = [one for one in _free(spec, own) if one.ctype in ("double", "float")]
+    habits = tuple(GRID if one in reals else USUAL for one in spec.arrays)
+    sizes = [*dict.fromkeys((chance.choice(spec.timed), *chance.sample(spec.checked, len(spec.checked))))]
+    return tuple(
+        Shape(spec, size, max(LEAST_ROUNDS, rounds_at(spec, size)), 0, habits, number, GRID)
+        for number, size in enumerate(sizes[:_AT_JUMPS] if reals else (), 1)
+    )
+
+
+def _places(count: int, chance: random.Random) -> list[float]:
+    """Numbers in [0, 1) in any order, one in each of as many equal parts."""
+    return [(part + chance.random()) / count for part in chance.sample(range(count), count)]
+
+
+def _with_calls(shape: Shape, most: int, place: float) -> Shape:
+    """The shape with the number of calls that have its habit, and a place before which none has (``generator.c``). Else
+    a function that looks at all values in its first calls, and sees nothing, could know that it is timed. In half of
+    the calls at most, for the same reason, but in more than two where a few values are unlike the others: a look at
+    a quarter of the places misses one value in three calls of four. Elsewhere in two, because calls with a habit
+    have many values in common: a function that keeps results by a few of them is wrong in the second. No more,
+    because the original must have an answer in each, and a shape with many is soon refused."""
+    calls = rounds_at(shape.spec, shape.sizes) * shape.spec.slots  # as many as where it is timed
+    few = shape.main in OF_FEW and calls >= LEAST_ROUNDS
+    unusual = min(most, calls // 2) if few else LEAST_ROUNDS
+    return replace(shape, unusual=unusual, first=int(place * max(1, calls - 1)))
 
 
 def _habits(spec: FunctionSpec, free: Sequence[Argument], letter: str, chance: random.Random) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ if they are valid; everything else must be as in the given inputs.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from maxcode.evaluate.inputs.format_model import FormatModel, Understood, users
 from maxcode.evaluate.inputs.grammar import Field, Repetition, Tree, tree_of, walk, written
@@ -18,9 +18,11 @@ from maxcode.evaluate.inputs.mutate import copied, drawable, is_free, of_type, r
 _DRAWS = 8
 
 
-def larger(given: Understood, base: str, factor: int, seed: str = "") -> str | None:
+def larger(
+    given: Understood, base: str, factor: int, seed: str = "", fits: Callable[[str], bool] = lambda _: True
+) -> str | None:
     """The text with ``factor`` times as many cases, lines or items, or its only number so many times larger; None if
-    anything but sizes would be new.
+    anything but sizes would be new, or none ``fits``.
 
     The repeated ones are drawn again where that is free: a program that remembers a case would meet it again and again.
     """
@@ -32,9 +34,10 @@ def larger(given: Understood, base: str, factor: int, seed: str = "") -> str | N
         for field in fields if tree is not None else ():
             resize(known.shape, tree or [], field, lambda old: [*range(old)] * factor)
         text = written(known.shape, tree) if tree is not None else base
-        if text != base and all(_is_only_larger(other, text, fields) for other in given.shapes):
+        if text != base and fits(text) and all(_is_only_larger(other, text, fields) for other in given.shapes):
             return _redrawn(given, tree or [], fields, seed) or text
-    return _multiplied(given, base, factor) if known.is_one_number else None
+    multiplied = _multiplied(given, base, factor) if known.is_one_number else None
+    return multiplied if multiplied is not None and fits(multiplied) else None
 
 
 def _redrawn(given: Understood, tree: Tree, scaled: frozenset[Field], seed: str) -> str | None:

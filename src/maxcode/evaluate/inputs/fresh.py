@@ -40,6 +40,8 @@ MADE = (
 )
 GIVEN_ONLY = "right only on inputs like the given ones"  # the beginning of the doubt about it
 _STATE_IT = " that the original answers; where such inputs cannot come, say so with `domain` of [tests]"
+AT_JUMPS = "not the original's answer where it jumps"  # the same
+_JUMPS_STATED = " with multiples of 1/32 among them; where such values cannot come, say so with `domain` of [function]"
 _ANEW = "a function's inputs are drawn anew for every pass"
 _SECRET, _SIZES, _BEYOND = "generator, secret seed", "other sizes", "values beyond those drawn"  # ways of making them
 _KINDS = {
@@ -258,6 +260,8 @@ class FreshInputs:
         if not wrong:
             return ""
         how = ", ".join(sorted({one.outcome.value for one in wrong}))
+        if admitted.source.renews:
+            return f"{AT_JUMPS}: {how} on {len(wrong)} of {len(guessed)} inputs ({wrong[0].detail}){_JUMPS_STATED}"
         names = {one.name for one in wrong}
         shortest = min((one.stdin for one in guessed if one.name in names), key=lambda stdin: stdin.size)
         words = (text_of(shortest) or "").split()
@@ -276,7 +280,7 @@ class FreshInputs:
         problem = admitted.problem
         wanted = problem.spec.made * (HARSHER if harsh else 1)
         if admitted.source.renews:
-            return await self._further(admitted) if harsh else GeneratedInputs(notes=(_ANEW,))
+            return await self._further(admitted) if harsh else await self._at_jumps(admitted)
         if not wanted:
             return GeneratedInputs(notes=("tests.made is 0",))
         given = await understood(admitted)
@@ -312,6 +316,15 @@ class FreshInputs:
         more = await self._prover.proven(admitted, _candidates(drafts), terms)
         return GeneratedInputs((*found.inputs, *more.inputs), (*found.how, *more.how), (*found.notes, *more.notes))
 
+    async def _at_jumps(self, admitted: Admitted) -> GeneratedInputs:
+        """None of a source that renews them, but for those where the original's answer may jump."""
+        assert admitted.original.artefact is not None
+        async with build_lane():
+            guessed = await admitted.source.at_jumps(
+                self._prover.builder, admitted.problem, admitted.original.artefact, "made"
+            )
+        return GeneratedInputs(notes=(_ANEW,), guessed=guessed)
+
     async def _further(self, admitted: Admitted) -> GeneratedInputs:
         """Inputs of a source that renews them which nobody was told of, with the original's outputs."""
         artefact = admitted.original.artefact
@@ -323,7 +336,12 @@ class FreshInputs:
             )
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
-        kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
+        seconds = {one.name: one.seconds for one in found.results}  # else the limit would tell what is verified
+        kept = [
+            replace(one, expected=found.outputs[one.name], seconds=seconds[one.name])
+            for one in asked
+            if one.name in found.outputs
+        ]
         known = [one for one in kept if one.workload.incomparable(one.expected or b"") is None]
         known = [admitted.source.looked_at_twice(one, artefact) for one in known]
         async with build_lane():

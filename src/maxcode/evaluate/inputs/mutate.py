@@ -149,7 +149,9 @@ def _is_value(known: FormatModel, field: Field) -> bool:
     """True for a column that is no part of a structure: also the weights of its edges, if none is negative, because
     a ring of edges may have to weigh something."""
     path, _ = field
-    weights = len(path) == 2 and field not in known.bounded(path) and min(known.values(field), default=-1) >= 0
+    bounded = known.bounded(path)
+    is_beside_edges = field not in bounded and (len(path) == 2 or len(bounded) > 1)
+    weights = is_beside_edges and min(known.values(field), default=-1) >= 0
     return weights or not known.is_structure(path)
 
 

@@ -55,6 +55,7 @@ _LARGER = 2  # the same for a size
 _NEAR = 8  # half of them go by a share of this at most beyond the given ones
 _FEW_VALUES = 3
 _RANGE = frozenset({"range", "sum", "sum against", "apart"})  # facts of a field that larger values may break
+_WITH_ENDS = frozenset({"between", "drawn"})
 Limits = Mapping[Field, Domain]
 
 
@@ -97,6 +98,16 @@ def stated(given: Understood, domains: Sequence[str]) -> Limits:
                 f"{_range_in_words(known, field)} there"
             )
     return found
+
+
+def is_possible(given: Understood, limits: Limits, text: str) -> bool:
+    """Whether all numbers of a text are within the domains that are stated with both ends."""
+    known = given.shapes[0]
+    tree = tree_of(known.shape, text)
+    ends = {field: Span(*_ends(known, field, one)) for field, one in limits.items() if one.which in _WITH_ENDS}
+    shown = facts_of(known.shape, tree, settled(known.facts)) if tree is not None else ()
+    ranges = [(ends[key[1], key[2]], fact) for key, fact in shown if key[0] == "range" and (key[1], key[2]) in ends]
+    return tree is not None and all(isinstance(fact, Span) and end.covers(fact) for end, fact in ranges)
 
 
 def _range_in_words(known: FormatModel, field: Field) -> str:

@@ -93,6 +93,10 @@ class InputSource(Protocol):
         """Inputs that leave the habits of all others, for which the original has an answer, with that answer."""
         ...
 
+    async def at_jumps(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
+        """Inputs where the original's answer may jump, with that answer; no verdict may depend on them."""
+        ...
+
     def one_by_one(self, given: Input) -> Input | None:
         """As many calls, each of which must be over before the program sees the next; None where it always is so."""
         ...
@@ -120,6 +124,9 @@ class Copies:
         return given
 
     async def beyond(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
+        return ()
+
+    async def at_jumps(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
         return ()
 
     def one_by_one(self, given: Input) -> Input | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.core.types import Evaluation, Recheck, Timing
-from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
+from maxcode.evaluate.inputs.fresh import AT_JUMPS, GIVEN_ONLY
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
 from maxcode.evaluate.repo.candidates import DOUBTFUL
@@ -77,7 +77,9 @@ class Grounds:
 def findings_of(evaluation: Evaluation) -> tuple[str, ...]:
     """Its warnings that are doubts."""
     return tuple(
-        words for words in evaluation.warnings if words.startswith((FINDING, GIVEN_ONLY, SHARED, LOST, DOUBTFUL))
+        words
+        for words in evaluation.warnings
+        if words.startswith((FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, DOUBTFUL))
     )
 
 

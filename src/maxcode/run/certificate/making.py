@@ -18,7 +18,7 @@ from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Re
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
-from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
+from maxcode.evaluate.inputs.fresh import AT_JUMPS, GIVEN_ONLY
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.repo.candidates import DOUBTFUL
@@ -203,7 +203,7 @@ async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Con
     except InputError as error:  # the original itself gave a wrong answer
         return Confirmed(None, str(error))
     why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
-    narrow = tuple(words for words in evaluation.warnings if words.startswith((GIVEN_ONLY, DOUBTFUL)))
+    narrow = tuple(words for words in evaluation.warnings if words.startswith((GIVEN_ONLY, AT_JUMPS, DOUBTFUL)))
     return Confirmed(evaluation.timing, why, evaluation.harsher, narrow, evaluation.trust)
 
 
