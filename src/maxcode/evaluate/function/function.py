@@ -24,7 +24,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
-from maxcode.evaluate.function.habits import FUNCTION_HABITS, HABITS, SUMS_LOSE, USUAL, word_of
+from maxcode.evaluate.function.habits import HABITS, SUMS_LOSE, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
@@ -70,7 +70,7 @@ class Shape:
     def name(self) -> str:
         """The size, and how values are drawn where it is another way than usual."""
         ways = [
-            f"{one.name} {FUNCTION_HABITS[habit]}"
+            f"{one.name} {HABITS[habit]}"
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
             if habit != USUAL
         ]

@@ -17,7 +17,7 @@ from maxcode.core.ahead import computed
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
+from maxcode.evaluate.function.habits import FEW_FAR, HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
@@ -39,7 +39,7 @@ class Asked:
     """Which habits, how many shapes there are ``before``, how many calls get a few values unlike the others, and the
     bound on whole numbers of any size in bits (0: none)."""
 
-    letters: frozenset[str] = frozenset(FUNCTION_HABITS)
+    letters: frozenset[str] = frozenset(HABITS)
     before: int = 0
     calls: int = _CALLS[0]
     bits: int = 0
@@ -69,7 +69,7 @@ class Beyond:
             shapes = beyond_shapes(self.problem, own, replace(asked, calls=_CALLS[turn]))
             found += await self._proven(shapes, origin)
             missing = frozenset(one.main for one in shapes if one.main) - {shape_of(one).main for one in found}
-            asked = Asked(missing, asked.before + len(FUNCTION_HABITS))
+            asked = Asked(missing, asked.before + len(HABITS))
         found += await self._smaller(own, asked, origin)
         return tuple(found)
 
@@ -189,7 +189,7 @@ def _habits(spec: FunctionSpec, free: Sequence[Argument], letter: str, chance: r
         if one not in free
         else letter
         if one is sure or chance.random() < _ALL_ALIKE
-        else chance.choice([USUAL, *FUNCTION_HABITS])
+        else chance.choice([USUAL, *HABITS])
         for one in spec.arrays
     )
 
