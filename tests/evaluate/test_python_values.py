@@ -383,3 +383,13 @@ LARGE = "infinity or a number above 1e+150"
 )
 def test_numbers_that_no_tolerance_refuses_are_found(value: Any, held: set[str]) -> None:
     assert beyond_checks(Reader().open(parts_of(memoryview(written(value)))).node()) == held
+
+
+def test_a_bytearray_and_an_array_over_it_are_the_same_memory() -> None:
+    data, other = bytearray(b"ab"), bytearray(b"ab")
+    own, shared = np.frombuffer(other, np.uint8), np.frombuffer(data, np.uint8)
+    assert difference(written([data, own]), written([data, own])) == ""
+    for value in ([data, shared], [shared, data]):
+        alone = [own if one is shared else one for one in value]
+        assert "is the memory of another array" in difference(written(alone), written(value))
+        assert difference(written(value), written(alone)) == ""

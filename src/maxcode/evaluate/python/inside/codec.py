@@ -120,7 +120,7 @@ class Encoder:
             self.out += b"S" if kind is set else b"Z"
             self.items(list(value))
         elif kind is bytearray:
-            self.out += b"B"
+            self.out += b"WB" if self.memory.add_bytes(value) else b"B"
             self.raw(value)
         elif kind in ITERATORS:
             self.out += b"g"

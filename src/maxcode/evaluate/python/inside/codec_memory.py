@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from typing import Any
 
@@ -26,6 +27,11 @@ class Memory:
         self.arrays[place] = [[*before, value]]
         some = [*before[:: 1 + len(before) // MOST_COMPARED], *before[-1:]]
         return any(are_shared(numpy, one, value) for one in some)
+
+    def add_bytes(self, value: bytearray) -> bool:
+        """The same of a bytearray, which an array may lie in."""
+        numpy = sys.modules.get("numpy")
+        return numpy is not None and bool(value) and self.add(numpy, numpy.frombuffer(value, numpy.uint8))
 
 
 def bounds(numpy: Any, value: Any) -> tuple[int, int]:

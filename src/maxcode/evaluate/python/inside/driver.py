@@ -184,11 +184,12 @@ def encode(encoder: Any, value: Any, what: str) -> None:
 
 
 def spans(objects: list[Any]) -> list[tuple[int, int]]:
-    """The memory of the arrays among these objects."""
+    """The memory of the arrays and bytearrays among these objects."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return []
     arrays = [one for one in objects if type(one) is numpy.ndarray]
+    arrays += [numpy.frombuffer(one, numpy.uint8) for one in objects if type(one) is bytearray and one]
     return [(one.__array_interface__["data"][0], one.__array_interface__["data"][0] + one.nbytes) for one in arrays]
 
 
