@@ -35,7 +35,7 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
-_, codec, decoder = loaded("codec_memory"), loaded("codec"), loaded("decoder")
+codec_memory, codec, decoder = loaded("codec_memory"), loaded("codec"), loaded("decoder")
 
 
 def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
@@ -322,10 +322,10 @@ def test_arrays_that_have_an_element_in_common_are_marked_and_columns_are_not() 
     columns, rows, own = list(GRID.T), list(GRID), [row.copy() for row in GRID]
     assert difference(written(own, own), written(rows, rows), 2) == ""
     assert difference(written([one.copy() for one in columns]), written(columns)) == ""
-    assert "memory of another array" in difference(written([own[0], own[0].copy()]), written([GRID[0], GRID[0, :30]]))
+    assert "memory of another part" in difference(written([own[0], own[0].copy()]), written([GRID[0], GRID[0, :30]]))
     assert difference(written([GRID[0], GRID[0, :30]]), written([own[0], own[0].copy()])) == ""
     later = [one[:] for one in columns]
-    assert "memory of another array" in difference(written(own, columns, columns), written(own, columns, later), 3)
+    assert "memory of another part" in difference(written(own, columns, columns), written(own, columns, later), 3)
 
 
 def sets_in_sets(last: int) -> set[Any]:
@@ -391,5 +391,37 @@ def test_a_bytearray_and_an_array_over_it_are_the_same_memory() -> None:
     assert difference(written([data, own]), written([data, own])) == ""
     for value in ([data, shared], [shared, data]):
         alone = [own if one is shared else one for one in value]
-        assert "is the memory of another array" in difference(written(alone), written(value))
+        assert "is the memory of another part" in difference(written(alone), written(value))
         assert difference(written(value), written(alone)) == ""
+
+
+def rounds_of(results: list[Any]) -> list[bytes]:
+    """What is written of them, each the only result of its round."""
+    past, found = codec_memory.Past(), []
+    for result in results:
+        encoder = codec.Encoder()
+        past.begin(encoder, [memoryview(bytes(8))], 1)
+        past.look(encoder)
+        encoder.node(result)
+        past.hold(encoder, result)
+        found.append(bytes(codec.whole(encoder)))
+    return found
+
+
+@pytest.mark.parametrize("make", [lambda: [1.5], lambda: [[n] for n in range(99)], lambda: {"a": np.ones(9)}])
+def test_a_result_that_is_the_memory_of_an_earlier_round_s_is_marked(make: Callable[[], Any]) -> None:
+    table = make()
+    again, fresh = (rounds_of(results)[1] for results in ([table, table], [table, make()]))
+    assert "is the memory of another part" in difference(fresh, again)
+    assert difference(again, fresh) == "" == difference(again, again)
+
+
+@pytest.mark.parametrize("value", [fractions.Fraction(1, 3), np.float64(2), range(3), frozenset("ab"), (1, "a")])
+def test_what_nobody_can_change_may_be_of_an_earlier_round(value: Any) -> None:
+    again, fresh = (rounds_of(results)[1] for results in ([value, value], [0, copy.deepcopy(value)]))
+    assert difference(fresh, again) == ""
+
+
+def test_results_of_earlier_rounds_are_few_and_live_until_the_round_is_over() -> None:
+    alone = written([[1]])
+    assert all(one == alone for one in rounds_of([[[1]] for _ in range(300)]))

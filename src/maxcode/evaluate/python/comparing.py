@@ -34,7 +34,7 @@ _WORDS = {
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
     "U": "object of the class",
 }  # fmt: skip
-_MARKS = {"M": "an argument", "W": "another array of this or an earlier result"}
+_MARKS = {"M": "an argument", "W": "another part of this or an earlier result"}
 _SHOWN = 60
 MOST_REAL, MOST_FLOAT = 1e150, 1e30  # with larger ones sums and products of the user's check may be infinite
 _EXPONENT = 4 if platform.machine() in ("x86_64", "i686") else 7  # in 16 bits each, where a long double has it
@@ -79,8 +79,9 @@ class Comparison:
         if want is got or (depth == 0 and are_alone and want == got):
             return
         (marks, want), (more, got) = _marked(want), _marked(got)
-        if more - marks:
-            raise Differs(f"{where} is the memory of {_MARKS[min(more - marks)]}, and for the original it is not")
+        own = more - marks
+        if own and not (own == {"W"} and _is_immutable(got)):
+            raise Differs(f"{where} is the memory of {_MARKS[min(own)]}, and for the original it is not")
         if got[0] == "R" and want[0] != "R" and not _is_immutable(_named(self.given, got)):
             raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
         if got[0] == "R" and want[0] != "R":
