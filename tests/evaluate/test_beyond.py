@@ -18,7 +18,7 @@ from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.calls import calls_of
 from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, OF_ANY_SIZE, OF_FEW
+from maxcode.evaluate.function.habits import FEW_FAR, HABITS, OF_ANY_SIZE, OF_FEW
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import drawn_shapes, timed_shapes
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
@@ -66,7 +66,7 @@ def drawn(sandbox: Sandbox, problem: Problem, letter: str, n: int = 90, bits: in
 
 def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
     problem = problem_of(tmp_path)
-    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *FUNCTION_HABITS)}
+    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *HABITS)}
     assert all(-1 <= one < 1 for one in found["u"][0]) and all(abs(one) < 1000 for one in found["u"][1])
     assert max(map(abs, found["s"][0])) > 1.5 or max(map(abs, found["s"][0])) < 0.6
     assert max(map(abs, found["w"][0])) > 2
@@ -145,7 +145,7 @@ def test_a_wrong_answer_at_a_larger_size_says_which_size_may_be_the_cause(tmp_pa
     assert advised(Shape(spec, (510,)), "z is wrong") == "z is wrong"
 
 
-@pytest.mark.parametrize("letter", ["u", *FUNCTION_HABITS])
+@pytest.mark.parametrize("letter", ["u", *HABITS])
 def test_values_keep_within_their_domain(letter: str, sandbox: Sandbox, tmp_path: Path) -> None:
     problem = problem_of(tmp_path, 'domain = { x = "(0, 2]", k = "0..n-1" }')
     reals, wholes = drawn(sandbox, problem, letter, 40)
@@ -182,8 +182,8 @@ def habits_of(inputs: Sequence[Input], array: int) -> set[str]:
 
 def test_an_original_that_is_right_everywhere_is_asked_in_every_way(sandbox: Sandbox, tmp_path: Path) -> None:
     found = made(sandbox, problem_of(tmp_path), tmp_path)
-    assert len(found) == len({one.name for one in found}) == len(FUNCTION_HABITS) + 1
-    assert Counter(shape_of(one).main for one in found) == {**dict.fromkeys(FUNCTION_HABITS, 1), FEW_FAR: 2}
+    assert len(found) == len({one.name for one in found}) == len(HABITS) + 1
+    assert Counter(shape_of(one).main for one in found) == {**dict.fromkeys(HABITS, 1), FEW_FAR: 2}
     assert all(one.second_look is not None and one.expected is not None for one in found)
 
 
@@ -205,7 +205,7 @@ def test_sanitizers_look_while_the_original_is_asked_again_where_a_place_is_free
             return await beyond.made("seen")
 
     with recording() as recorder:
-        assert len(anyio.run(proven)) == len(FUNCTION_HABITS)
+        assert len(anyio.run(proven)) == len(HABITS) + 1
     began = [(one.stage, one.activity) for one in recorder.profile().phases]
     build, again = began.index(("sanitizers", "build")), began.index(("steady answers", "run"))
     assert (build < again) is is_free
@@ -259,7 +259,7 @@ def test_what_inputs_c_writes_stays_as_it_writes_it_unless_the_problem_says_more
     assert own == {"k"}
     shapes = beyond_shapes(problem, own)
     assert {one.habits[1] for one in shapes} == {"u"}
-    assert {one.habits[0] for one in shapes} == set(FUNCTION_HABITS)
+    assert {one.habits[0] for one in shapes} == set(HABITS)
     said = problem_of(tmp_path, 'domain = { k = "any", x = "drawn" }', inputs=inputs)
     assert anyio.run(Inputs(sandbox, said).own_arrays) == frozenset()
     assert {one.habits[0] for one in beyond_shapes(said)} == {"u"}

@@ -9,10 +9,14 @@ import pytest
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome
+from maxcode.evaluate.ladder.race import RaceResult
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
-from maxcode.evaluate.module.staging import SHARED
+from maxcode.evaluate.module.staging import LOST, SHARED
+from maxcode.evaluate.rounds.round import Sitting, seen_in
 from maxcode.problems import load
-from maxcode.run.certificate.doubts import findings_of
+from maxcode.run.certificate.claim import Certificate
+from maxcode.run.certificate.doubts import findings_of, united
+from maxcode.run.certificate.making import certify
 from maxcode.sandbox.sandbox import Sandbox
 
 HEAD = """
@@ -77,3 +81,36 @@ def test_an_output_that_is_the_memory_of_an_input_is_a_doubt(text: str, sandbox:
 def test_an_output_that_is_one_for_the_original_too_is_none(sandbox: Sandbox, tmp_path: Path) -> None:
     found = judged(sandbox, HONEST, tmp_path)
     assert (found.outcome, findings_of(found)) == (Outcome.CORRECT, ())
+
+
+def certificate_of(text: str, folder: Path) -> Certificate:
+    (folder / "reference.py").write_text(HEAD + REFERENCE)
+    problem = load(folder / "reference.py").problem
+    return anyio.run(certify, problem, problem.program.with_text(HEAD + text), {}, 0)
+
+
+@pytest.mark.slow
+def test_a_certificate_has_the_doubt_too(tmp_path: Path) -> None:
+    found = certificate_of(VIEW, tmp_path)
+    assert any(words.startswith(f"{SHARED}: output 1 is") for words in found.doubts), (found.doubts, found.refused)
+    assert not found.trusted
+
+
+@pytest.mark.slow
+def test_a_certificate_of_a_copy_has_none(tmp_path: Path) -> None:
+    found = certificate_of(HONEST, tmp_path)
+    assert not any(words.startswith(SHARED) for words in found.doubts) and not found.given_only
+
+
+def test_what_one_session_of_a_confirmation_saw_is_told_and_once() -> None:
+    held = RaceResult([], "tie", None)
+    first, second = (
+        Sitting(held, words, (0.0, 0.0)) for words in (("it took 0.5 s",), ("it took 0.7 s", f"{SHARED}: output 1 is"))
+    )
+    assert seen_in([first, second]) == ("it took 0.5 s", f"{SHARED}: output 1 is")
+
+
+def test_what_the_run_found_and_its_certificate_did_not_stays_a_doubt() -> None:
+    certified = ("no control", f"{SHARED}: output 1 is")
+    measured = ("no certificate", f"{SHARED}: output 1, 2 is", f"{LOST}: 4 %")
+    assert united(certified, measured) == (*certified, f"{LOST}: 4 %")

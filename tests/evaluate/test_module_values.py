@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import maxcode
-from maxcode.evaluate.function.habits import HABITS
+from maxcode.evaluate.function.habits import HABITS, OF_FEW
 
 pytestmark = pytest.mark.heavy  # it imports torch
 INSIDE = Path(maxcode.__file__).parent / "evaluate" / "module" / "inside"
@@ -114,6 +114,19 @@ def test_a_reference_has_an_answer_where_it_is_finite_and_steady(torch: Any, val
     assert "n" not in answered(torch, values, torch.log, drawn), "NaN"
     assert not answered(torch, values, lambda x: (x * 1e9).sin(), drawn), "other values for nearly the same inputs"
     assert answered(torch, values, lambda x: x.argmax(dim=-1), drawn).isdisjoint({"c", "r"}), "ties"
+
+
+def test_a_few_values_unlike_the_others_are_tried_where_there_is_no_answer_below_zero(
+    torch: Any, values: ModuleType
+) -> None:
+    drawn = torch.rand(256, 256) + 0.5
+    beyond = values.Beyond(torch, Driver, {"domains": [None]}, torch.sqrt, torch.sqrt)
+    torch.manual_seed(3)
+    for letter in sorted(OF_FEW - {"m", "k"}):
+        (found,) = beyond.inputs([drawn], letter)
+        changed = float((found != drawn).float().mean())
+        assert 0 < changed < 0.5 and float(found.min()) > 0, letter
+        assert (letter == "l") == (float(found.max()) > 2), letter
 
 
 def test_a_reference_that_refuses_has_no_answer(torch: Any, values: ModuleType) -> None:

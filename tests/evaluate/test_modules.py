@@ -18,6 +18,7 @@ import pytest
 from maxcode.core.stats import LOOKS
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.errors import InputError
+from maxcode.evaluate.function.habits import HABITS, OF_FEW
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.module.contract import Apart, Array, Contract, ModuleArgument, OutputSummary, degenerate
@@ -272,7 +273,7 @@ def test_where_only_drawn_values_can_come_a_reference_may_be_degenerate(
     found = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
     assert found.outcome is Outcome.CORRECT
     assert found.timing is not None and found.timing.degenerate == ("input 1 as it is passes",)
-    assert found.timing.beyond == (0, 12)
+    assert found.timing.beyond == (0, len(HABITS) + len(OF_FEW))
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ import pytest
 import scipy.sparse
 
 import maxcode
-from maxcode.evaluate.python.comparing import Comparison, holds_nan
+from maxcode.evaluate.python.comparing import Comparison, beyond_checks
 from maxcode.evaluate.python.nodes import Reader, Unreadable, parts_of
 
 INSIDE = Path(maxcode.__file__).parent / "evaluate" / "python" / "inside"
@@ -35,7 +35,7 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
-_, codec, decoder = loaded("codec_memory"), loaded("codec"), loaded("decoder")
+codec_memory, codec, decoder = loaded("codec_memory"), loaded("codec"), loaded("decoder")
 
 
 def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
@@ -322,10 +322,10 @@ def test_arrays_that_have_an_element_in_common_are_marked_and_columns_are_not() 
     columns, rows, own = list(GRID.T), list(GRID), [row.copy() for row in GRID]
     assert difference(written(own, own), written(rows, rows), 2) == ""
     assert difference(written([one.copy() for one in columns]), written(columns)) == ""
-    assert "memory of another array" in difference(written([own[0], own[0].copy()]), written([GRID[0], GRID[0, :30]]))
+    assert "memory of another part" in difference(written([own[0], own[0].copy()]), written([GRID[0], GRID[0, :30]]))
     assert difference(written([GRID[0], GRID[0, :30]]), written([own[0], own[0].copy()])) == ""
     later = [one[:] for one in columns]
-    assert "memory of another array" in difference(written(own, columns, columns), written(own, columns, later), 3)
+    assert "memory of another part" in difference(written(own, columns, columns), written(own, columns, later), 3)
 
 
 def sets_in_sets(last: int) -> set[Any]:
@@ -356,18 +356,72 @@ def test_what_somebody_can_change_is_one_object_only_where_the_original_s_is(val
     assert "same object" in difference(written([value, other]), written([value, value]))
 
 
+LARGE = "infinity or a number above 1e+150"
+
+
 @pytest.mark.parametrize(
     ("value", "held"),
     [
-        ([1.0, {"a": (math.nan,)}], True),
-        ([[1.0] * 9, [math.nan] * 9], True),
-        (np.array([1, math.nan], "f4"), True),
-        (np.float64(math.nan), True),
-        ([complex(0, math.nan)], True),
-        ([math.inf, -math.inf, 1.0], False),
-        (np.array([math.inf, 1e300]), False),
-        (["f", 1, b"nan"], False),
+        ([1.0, {"a": (math.nan,)}], {"NaN"}),
+        ([[1.0] * 9, [math.nan] * 9], {"NaN"}),
+        (np.array([1, math.nan], "f4"), {"NaN"}),
+        (np.float64(math.nan), {"NaN"}),
+        ([complex(0, math.nan)], {"NaN"}),
+        (decimal.Decimal("-sNaN"), {"NaN"}),
+        ([math.inf, -math.inf, 1.0], {LARGE}),
+        (np.array([math.inf, 1.0]), {LARGE}),
+        (np.array([1e300, 1.0]), {LARGE}),
+        (complex(1e308, 1e308), {LARGE}),
+        (np.array([1.0, math.nan], np.longdouble), {LARGE}),
+        (np.array([1.0], ">f8"), {"real numbers of the type >f8"}),
+        (np.zeros(2, "i4, f8"), {"real numbers of the type =[('f0', '<i4'), ('f1', '<f8')]"}),
+        (np.array([1e100, -1.0, 0.0], np.longdouble), set()),
+        (np.zeros(2, [("coffee", "i4")]), set()),
+        ([1e100, np.float32(1e20), decimal.Decimal("1e100"), 10**400], set()),
+        (["f", 1, b"nan"], set()),
     ],
 )
-def test_numbers_that_are_none_are_found(value: Any, held: bool) -> None:
-    assert holds_nan(Reader().open(parts_of(memoryview(written(value)))).node()) == held
+def test_numbers_that_no_tolerance_refuses_are_found(value: Any, held: set[str]) -> None:
+    assert beyond_checks(Reader().open(parts_of(memoryview(written(value)))).node()) == held
+
+
+def test_a_bytearray_and_an_array_over_it_are_the_same_memory() -> None:
+    data, other = bytearray(b"ab"), bytearray(b"ab")
+    own, shared = np.frombuffer(other, np.uint8), np.frombuffer(data, np.uint8)
+    assert difference(written([data, own]), written([data, own])) == ""
+    for value in ([data, shared], [shared, data]):
+        alone = [own if one is shared else one for one in value]
+        assert "is the memory of another part" in difference(written(alone), written(value))
+        assert difference(written(value), written(alone)) == ""
+
+
+def rounds_of(results: list[Any]) -> list[bytes]:
+    """What is written of them, each the only result of its round."""
+    past, found = codec_memory.Past(), []
+    for result in results:
+        encoder = codec.Encoder()
+        past.begin(encoder, [memoryview(bytes(8))], 1)
+        past.look(encoder)
+        encoder.node(result)
+        past.hold(encoder, result)
+        found.append(bytes(codec.whole(encoder)))
+    return found
+
+
+@pytest.mark.parametrize("make", [lambda: [1.5], lambda: [[n] for n in range(99)], lambda: {"a": np.ones(9)}])
+def test_a_result_that_is_the_memory_of_an_earlier_round_s_is_marked(make: Callable[[], Any]) -> None:
+    table = make()
+    again, fresh = (rounds_of(results)[1] for results in ([table, table], [table, make()]))
+    assert "is the memory of another part" in difference(fresh, again)
+    assert difference(again, fresh) == "" == difference(again, again)
+
+
+@pytest.mark.parametrize("value", [fractions.Fraction(1, 3), np.float64(2), range(3), frozenset("ab"), (1, "a")])
+def test_what_nobody_can_change_may_be_of_an_earlier_round(value: Any) -> None:
+    again, fresh = (rounds_of(results)[1] for results in ([value, value], [0, copy.deepcopy(value)]))
+    assert difference(fresh, again) == ""
+
+
+def test_results_of_earlier_rounds_are_few_and_live_until_the_round_is_over() -> None:
+    alone = written([[1]])
+    assert all(one == alone for one in rounds_of([[[1]] for _ in range(300)]))

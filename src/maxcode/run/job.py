@@ -31,6 +31,7 @@ from maxcode.run.admission import Admission
 from maxcode.run.asking import keep_request, why_ended
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
+from maxcode.run.certificate.doubts import united
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.deadline import Deadline, TimeEnded
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
@@ -293,13 +294,13 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str], is_give
 
 
 def _checked(best: CandidateResult, certificate: Certificate | None, late: tuple[str, ...]) -> CandidateResult:
-    """The result of a winner with the doubts of its certificate, and its speed-up on newly generated inputs."""
+    """The result of a winner with the doubts of its certificate too, and its speed-up on newly generated inputs."""
     if not (best.speedup is not None and best.speedup.confirmed):
         return best
     if certificate is None:
         return replace(best, doubts=(*late, *best.doubts))
     doubts = certificate.doubts if certificate.holds else certificate.notes
-    return replace(best, doubts=doubts, fresh_inputs=certificate.unseen)
+    return replace(best, doubts=united(doubts, best.doubts), fresh_inputs=certificate.unseen)
 
 
 def _unconfirmed(best: CandidateResult, found: Result) -> CandidateResult:

@@ -27,18 +27,15 @@ HABITS = {
     "e": "the ends of the range",
     "f": "the whole range",
     "l": "a few far from the others",
-}
-FEW_FAR = "l"
-OF_FEW = frozenset("lkymv")  # of which a few values are unlike the others, or one alone
-FUNCTION_HABITS = {
-    **HABITS,
     "k": "a few zeros",
     "y": "a few the same as others",
     "m": "a few the opposites of others",
     "v": "a few at the ends of the range",
 }
+FEW_FAR = "l"
+OF_FEW = frozenset("lkymv")  # of which a few values are unlike the others, or one alone
 GRID = "g"
-NAMES = {**FUNCTION_HABITS, GRID: "some of them multiples of 1/32"}
+NAMES = {**HABITS, GRID: "some of them multiples of 1/32"}
 SUMS_LOSE = frozenset("lw")  # values so far apart that a sum over all loses digits of the small ones
 OF_ANY_SIZE = frozenset("lswodpnr")  # whole numbers of any size, which may have a bound
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}

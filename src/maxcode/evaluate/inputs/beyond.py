@@ -18,7 +18,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, FUNCTION_HABITS, GRID, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
+from maxcode.evaluate.function.habits import FEW_FAR, GRID, HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
@@ -30,8 +30,8 @@ from maxcode.sandbox.lanes import free_place
 _CHECKS = ("undefined", "float-cast-overflow")
 _CALLS = (8, LEAST_ROUNDS)  # with a few values unlike the others, at most: at the first turn and at the second
 _TURNS = len(_CALLS)
-_LETTERS = (*FUNCTION_HABITS, FEW_FAR)  # two shapes with a few far values, which programs look for most
-_DENSE = frozenset(FUNCTION_HABITS) - OF_FEW
+_LETTERS = (*HABITS, FEW_FAR)  # two shapes with a few far values, which programs look for most
+_DENSE = frozenset(HABITS) - OF_FEW
 _BITS = {"int": 31, "long": 63}
 _AT_JUMPS = 4  # shapes
 _PLAIN = ("-O0", "-ffp-contract=off", "-fno-fast-math")
@@ -261,7 +261,7 @@ def _habits(spec: FunctionSpec, free: Sequence[Argument], letter: str, chance: r
         if one not in free
         else letter
         if one is sure or chance.random() < _ALL_ALIKE
-        else chance.choice([USUAL, *FUNCTION_HABITS])
+        else chance.choice([USUAL, *HABITS])
         for one in spec.arrays
     )
 

@@ -30,7 +30,7 @@ from maxcode.core.types import (
     TimedInput,
     Timing,
 )
-from maxcode.evaluate.function.habits import HABITS
+from maxcode.evaluate.function.habits import HABITS, OF_FEW
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
@@ -279,9 +279,13 @@ async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) ->
 
 
 def beyond_letters(slots: int, seconds: float) -> list[tuple[str, ...]]:
-    """The habits of the values of every call, for some rounds: all of them, or as many as there is time for."""
+    """The habits of the values of every call, for some rounds: all of them, or as many as there is time for.
+
+    Those of which a few values are unlike the others come twice: a look at some places sees these in one call of a few.
+    """
     chance = random.SystemRandom()
-    letters = chance.sample(sorted(HABITS), len(HABITS))
+    letters = [*HABITS, *OF_FEW]
+    chance.shuffle(letters)
     fitting = max(LEAST_BEYOND, int(BEYOND_S / max(slots * seconds, 1e-6)))
     rounds = min(math.ceil(len(letters) / slots), fitting)
     return [tuple(letters[at * slots : (at + 1) * slots]) for at in range(rounds)]

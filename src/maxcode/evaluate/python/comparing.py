@@ -11,6 +11,8 @@ one for that of the original, and of the same value.
 from __future__ import annotations
 
 import math
+import platform
+import re
 import struct
 from array import array
 from collections.abc import Callable
@@ -32,8 +34,10 @@ _WORDS = {
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
     "U": "object of the class",
 }  # fmt: skip
-_MARKS = {"M": "an argument", "W": "another array of this or an earlier result"}
+_MARKS = {"M": "an argument", "W": "another part of this or an earlier result"}
 _SHOWN = 60
+MOST_REAL, MOST_FLOAT = 1e150, 1e30  # with larger ones sums and products of the user's check may be infinite
+_EXPONENT = 4 if platform.machine() in ("x86_64", "i686") else 7  # in 16 bits each, where a long double has it
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
 
@@ -75,8 +79,9 @@ class Comparison:
         if want is got or (depth == 0 and are_alone and want == got):
             return
         (marks, want), (more, got) = _marked(want), _marked(got)
-        if more - marks:
-            raise Differs(f"{where} is the memory of {_MARKS[min(more - marks)]}, and for the original it is not")
+        own = more - marks
+        if own and not (own == {"W"} and _is_immutable(got)):
+            raise Differs(f"{where} is the memory of {_MARKS[min(own)]}, and for the original it is not")
         if got[0] == "R" and want[0] != "R" and not _is_immutable(_named(self.given, got)):
             raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
         if got[0] == "R" and want[0] != "R":
@@ -302,20 +307,39 @@ def is_raised(node: Node) -> bool:
     return bool(node[0] == "!")
 
 
-def holds_nan(part: Any) -> bool:
-    """Whether a node, or a part of one, holds a real or complex number that is none."""
+def beyond_checks(part: Any) -> set[str]:
+    """What a node, or a part of one, holds that no tolerance of a user's check refuses: NaN; infinity, and numbers so
+    large that sums of them are infinite, because a difference of these is NaN; real numbers of a type that is not read
+    here."""
     if part.__class__ in (float, complex):
-        return bool(part != part)
+        return _beyond(math.hypot(part.real, part.imag))
     if part.__class__ is dict:
-        return any(map(holds_nan, part.values()))
+        return set().union(*map(beyond_checks, part.values()))
     if part.__class__ not in (tuple, list):
-        return False
-    dtype = {"A": 2, "G": 1}.get(part[0]) if len(part) > 2 and part.__class__ is tuple else None
-    if dtype is not None and (code := _CODES.get(part[dtype].lstrip("<=|"))):
-        return math.isnan(distance("double", _doubled(code, part[-1]), None))
+        return set()
+    if len(part) > 2 and part.__class__ is tuple and part[0] in ("A", "G"):
+        return _beyond_in(part[{"A": 2, "G": 1}[part[0]]], part[-1])
     if len(part) == 3 and part[0] == "f":
-        return math.isnan(distance("double", part[2], None))
-    return any(map(holds_nan, part))
+        return _beyond_in("f8", part[2])
+    if len(part) == 3 and part[:2] == ("V", "Decimal"):
+        return _beyond(float(part[2].lower().replace("snan", "nan")))
+    return set().union(*map(beyond_checks, part))
+
+
+def _beyond(size: float, most: float = MOST_REAL) -> set[str]:
+    if math.isnan(size):
+        return {"NaN"}
+    return {f"infinity or a number above {most:g}"} if size > most else set()
+
+
+def _beyond_in(dtype: str, data: bytes) -> set[str]:
+    name = dtype.lstrip("<=|")
+    if code := _CODES.get(name):
+        return _beyond(distance("double", _doubled(code, data), None), MOST_REAL if code == "d" else MOST_FLOAT)
+    if name in ("f16", "c32"):
+        powers = (one & 0x7FFF for one in array("H", data)[_EXPONENT::8])
+        return _beyond(math.ldexp(1.0, min(max(powers, default=0) - 0x3FFF, 1000)))
+    return {f"real numbers of the type {dtype}"} if re.search(r"(^|[<>=|])[fc]\d", dtype) else set()
 
 
 def told(node: Any) -> str:

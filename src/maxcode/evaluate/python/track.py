@@ -22,7 +22,7 @@ import anyio.to_thread
 from maxcode.core.types import Clock, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
-from maxcode.evaluate.python.comparing import Comparison, holds_nan, is_raised, told
+from maxcode.evaluate.python.comparing import Comparison, beyond_checks, is_raised, told
 from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, one_piece, parts_of
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
@@ -190,17 +190,17 @@ class PythonTrack:
 
     def _slips_by(self, original: Sequence[Given], other: Sequence[Given]) -> str:
         """Which result holds what ``is_solution`` may not see, and the original's holds none of it: an iterator, which
-        is empty when it is looked at twice, or NaN, which is not larger than any tolerance.  Empty if none does."""
+        is empty when it is looked at twice, or numbers that no tolerance refuses.  Empty if none does."""
         readers = Reader(), Reader()
         for slot, results in enumerate(zip(original, other, strict=True)):
             for reader, one in zip(readers, results, strict=True):
                 reader.open(one.results)
             for call in range(self._layout.batch):
                 (want, letters), (have, given) = (reader.node_with_letters() for reader in readers)
-                what = "an iterator" if "g" in given - letters else ""
-                if what or (holds_nan(have) and not holds_nan(want)):
-                    where = slot * self._layout.batch + call + 1
-                    return f"call {where} of a round: its result holds {what or 'NaN'}, and the original's holds none"
+                what = {"an iterator"} if "g" in given - letters else beyond_checks(have)
+                if what and (what := what - beyond_checks(want)):
+                    where, named = slot * self._layout.batch + call + 1, " and ".join(sorted(what))
+                    return f"call {where} of a round: its result holds {named}, and the original's holds none"
         return ""
 
     def _arguments_differ(self, want: Given, have: Given) -> str:

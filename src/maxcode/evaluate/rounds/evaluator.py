@@ -23,7 +23,7 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import End, Side, end_of_playoff, end_of_race, timing_of, together
-from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, Sitting, after
+from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, Sitting, after, seen_in
 from maxcode.evaluate.rounds.stages import P, S, Stages
 from maxcode.evaluate.rounds.winner_check import RoundsCheck
 from maxcode.sandbox.sandbox import Sandbox
@@ -180,5 +180,5 @@ class RoundsEvaluator(Generic[S, P]):
             return self._stages.failed(failed)
         timing = sittings[0].told(timing_of(staged.problem, held, staged.inputs), staged.degenerate)
         timing = replace(timing, confirmed=True, over_compiled=rival)
-        first = replace(sittings[0], warnings=(*sittings[0].warnings, *why))
+        first = replace(sittings[0], warnings=(*seen_in(sittings), *why))
         return self._stages.right(staged, side, timing, first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -66,6 +67,14 @@ class Sitting:
     def told(self, timing: Timing, degenerate: tuple[str, ...]) -> Timing:
         """The timing with all of it."""
         return replace(timing, start_s=self.start_s, beyond=self.beyond, degenerate=degenerate)
+
+
+def seen_in(sittings: Sequence[Sitting]) -> tuple[str, ...]:
+    """What was seen in any of them; once where only its numbers differ."""
+    found: dict[str, str] = {}
+    for words in (words for one in sittings for words in one.warnings):
+        found.setdefault(re.sub(r"[\d.]+", "", words), words)
+    return tuple(found.values())
 
 
 def fastest(rounds: Sequence[Pair]) -> Pair:

@@ -117,7 +117,7 @@ class Certificate:
     ``trusted``   no check failed; ``doubts`` are the failed checks, ``warnings`` are further remarks
     ``harsher``   the re-check, None if nothing triggered one
     ``trust``     of a repository: who judged that it is right
-    ``given_only`` on which inputs beyond all given ones it differs from the original, in words
+    ``given_only`` the doubts that its confirmation found, such as inputs on which alone it is right, in words
     ``refused``   the reason why there is no claim; the fields of later stages are then null
     ``options``   the user's settings that replace the problem's own
     ``seeds``     of the run, of the generator and of fresh inputs; the system draws the order of timed runs and the

@@ -15,6 +15,8 @@ from maxcode.evaluate.rounds.stages import without_work
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
 
+_FOUND = (FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, DOUBTFUL)  # how the warnings begin that are doubts
+
 
 def without_sandbox(sandbox: str) -> Iterator[str]:
     """The doubt about a measurement that no sandbox protected; ``sandbox``: the tier as text."""
@@ -76,11 +78,13 @@ class Grounds:
 
 def findings_of(evaluation: Evaluation) -> tuple[str, ...]:
     """Its warnings that are doubts."""
-    return tuple(
-        words
-        for words in evaluation.warnings
-        if words.startswith((FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, DOUBTFUL))
-    )
+    return tuple(words for words in evaluation.warnings if words.startswith(_FOUND))
+
+
+def united(certified: tuple[str, ...], measured: tuple[str, ...]) -> tuple[str, ...]:
+    """The doubts of a certificate, and what the run itself found and the certificate did not."""
+    more = [one for one in _FOUND if not any(words.startswith(one) for words in certified)]
+    return (*certified, *(words for words in measured if words.startswith(tuple(more))))
 
 
 def doubts_about(evaluation: Evaluation, sandbox: str, fresh: FreshInputTiming | None) -> tuple[str, ...]:

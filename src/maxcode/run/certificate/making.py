@@ -18,10 +18,9 @@ from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Re
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
-from maxcode.evaluate.inputs.fresh import AT_JUMPS, GIVEN_ONLY
 from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.machine.machine import describe
-from maxcode.evaluate.repo.candidates import DOUBTFUL
 from maxcode.problems.patches import patched
 from maxcode.run.certificate.claim import (
     CONTROL_CONFIDENCE,
@@ -39,6 +38,7 @@ from maxcode.run.certificate.claim import (
     subject_of,
     write,
 )
+from maxcode.run.certificate.doubts import findings_of
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 
 Say = Callable[[str], None]
@@ -182,7 +182,7 @@ async def _with_raced(work: AdmittedWinner, known: CertifiedInputs, fresh: Fresh
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """The result of a confirmation.  ``why``: the reason why there is no timing; ``harsher``: the re-check, if one was
-    triggered; ``given_only``: on which inputs beyond all given ones it differs from the original."""
+    triggered; ``given_only``: the doubts that it found, such as inputs on which alone it is right."""
 
     timing: Timing | None
     why: str = ""
@@ -203,8 +203,8 @@ async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Con
     except InputError as error:  # the original itself gave a wrong answer
         return Confirmed(None, str(error))
     why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
-    narrow = tuple(words for words in evaluation.warnings if words.startswith((GIVEN_ONLY, AT_JUMPS, DOUBTFUL)))
-    return Confirmed(evaluation.timing, why, evaluation.harsher, narrow, evaluation.trust)
+    given_only = tuple(words for words in findings_of(evaluation) if not words.startswith(FINDING))  # `sanitized`
+    return Confirmed(evaluation.timing, why, evaluation.harsher, given_only, evaluation.trust)
 
 
 async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:

@@ -14,7 +14,8 @@ from typing import Any
 
 ALL_ALIKE = 0.6  # of the inputs of a call have the call's own habit, the others are as drawn
 MOST_POWER, MOST_EACH = 10, 6  # powers of two
-MOST_RARE = 12  # a power of two: one value in so many is far from the others
+OF_FEW = "lkymv"  # habits of which a few values are unlike the others
+MOST_RARE = 12  # a power of two: one value in so many is unlike the others
 NUDGE = 2.0**-20  # the share by which a number is made smaller, at most
 STEADY = 100 * NUDGE  # by how much an output may change then, as a share of its size
 ZEROS = 0.01  # of the values: fewer come by chance
@@ -40,6 +41,12 @@ class Beyond:
         for at in free:
             if at == sure or chance.random() < ALL_ALIKE:
                 found[at] = varied(torch, given[at], letter, domains[at], chance)
+        if self.has_answer(found):
+            return found
+        if letter not in OF_FEW:
+            return None
+        for at in free:
+            found[at] = found[at] if domains[at] is not None else with_signs_of(found[at], given[at])
         return found if self.has_answer(found) else None
 
     def has_answer(self, given: list[Any]) -> bool:
@@ -119,6 +126,11 @@ def nudged(torch: Any, one: Any) -> Any:
     return one.double() * (1 - NUDGE * torch.rand(one.shape, dtype=torch.float64))
 
 
+def with_signs_of(one: Any, drawn: Any) -> Any:
+    """None negative where none is drawn: a root and a logarithm have an answer then."""
+    return one.abs() if bool((drawn >= 0).all()) else one
+
+
 def varied(torch: Any, one: Any, letter: str, domain: dict[str, Any] | None, chance: random.Random) -> Any:
     """The values of one input by the habit ``letter``, within its domain."""
     if not one.is_floating_point():
@@ -129,7 +141,7 @@ def varied(torch: Any, one: Any, letter: str, domain: dict[str, Any] | None, cha
     if domain is not None and domain["which"] == "between":
         low, high = domain["low"], domain["high"]
         found = low + (high - low) * torch.rand(one.shape, dtype=torch.float64) if letter in "swf" else found
-        found = torch.where(found > 0, high, low) if letter == "e" else found.clamp(low, high)
+        found = found.clamp(low, high)
     return found.to(one.dtype)
 
 
@@ -159,15 +171,30 @@ def real(torch: Any, x: Any, letter: str, domain: dict[str, Any] | None, chance:
         return torch.where(x == 0, 0.0, pick[0])
     if letter == "i":
         return (x * 8).round()
+    low, high = ends(x, domain)
+    at_ends = torch.where(x == 0, 0.0, torch.where(coins(4) < 0.5, low, high))
     if letter == "e":
-        most = float(x.abs().max())
-        return torch.where(x == 0, 0.0, torch.where(coins(4) < 0.5, -most, most))
-    if letter == "l":  # no look at a few places finds them
-        far = (coins(7) < 2.0 ** -chance.randint(2, MOST_RARE)) | (x == pick[0])
-        return torch.where(far, -x * 2.0 ** abs(power), x)
+        return at_ends
+    if letter in OF_FEW:  # no look at a few places finds them
+        few = (coins(7) < rare(chance)) | (x == pick[0])
+        far = torch.where(coins(8) < 0.5, -x, x) * 2.0 ** abs(power)
+        others = torch.where(x == 0, x, torch.full_like(x, pick[1]))
+        return torch.where(few, {"l": far, "k": 0.0 * x, "y": others, "m": -x, "v": at_ends}[letter], x)
     if letter == "f":
         return x * 2.0 ** ((2 * coins(5) - 1) * MOST_POWER) * torch.where(coins(6) < 0.5, -1.0, 1.0)
     return x * (2.0**power if letter == "s" else -1.0)
+
+
+def rare(chance: random.Random) -> float:
+    """The share of values that are unlike the others; more often a small one, which a look at some places misses."""
+    return 2.0 ** -max(chance.randint(2, MOST_RARE), chance.randint(2, MOST_RARE))
+
+
+def ends(x: Any, domain: dict[str, Any] | None) -> tuple[float, float]:
+    if domain is not None and domain["which"] == "between":
+        return domain["low"], domain["high"]
+    most = float(x.abs().max()) if x.numel() else 0.0
+    return -most, most
 
 
 def whole(torch: Any, one: Any, letter: str, domain: dict[str, Any] | None, chance: random.Random) -> Any:
@@ -190,4 +217,11 @@ def whole(torch: Any, one: Any, letter: str, domain: dict[str, Any] | None, chan
         )
     if letter == "r":
         drawn = torch.tensor([chance.randint(low, high) for _ in range(4)])[drawn % 4]
+    if letter in "kmv":
+        few = torch.rand(one.shape) < rare(chance)
+        few.view(-1)[chance.randrange(one.numel())] = True
+        opposites = (-drawn).clamp(low, high)
+        zero = 0 * drawn if domain is None else (0 * drawn).clamp(low, high)
+        unlike = {"k": zero, "m": opposites, "v": torch.where(drawn % 2 == 0, low, high)}[letter]
+        drawn = torch.where(few, unlike, drawn)
     return drawn.to(one.dtype)

@@ -69,16 +69,15 @@ class Encoder:
     def __init__(self, copies: bool = False) -> None:
         self.copies = copies
         self.known: dict[int, int] = {}
-        self.count = 0
-        self.memory = Memory()
+        self.count, self.memory = 0, Memory()
+        self.earlier: set[int] = set()  # ids of objects of earlier rounds (``codec_memory.py``)
         self.kept: list[Any] = []  # an id is good for as long as its object lives
         self.begin({}, [])
 
     def begin(self, given: dict[int, int], spans: list[tuple[int, int]]) -> None:
         """A new message."""
         self.given, self.spans = given, spans
-        self.out = bytearray()
-        self.parts: list[Any] = []
+        self.out, self.parts = bytearray(), list[Any]()
 
     def forget(self) -> None:
         """What was there before is no longer known."""
@@ -103,8 +102,7 @@ class Encoder:
         if number is not None:
             self.out += b"R" + PART.pack(number)
             return True
-        if id(value) in self.given:
-            self.out += b"M"
+        self.out += b"M" if id(value) in self.given else b"W" if id(value) in self.earlier else b""
         self.known[id(value)] = self.count
         self.count += 1
         return False
@@ -120,7 +118,7 @@ class Encoder:
             self.out += b"S" if kind is set else b"Z"
             self.items(list(value))
         elif kind is bytearray:
-            self.out += b"B"
+            self.out += b"WB" if self.memory.add_bytes(value) else b"B"
             self.raw(value)
         elif kind in ITERATORS:
             self.out += b"g"
@@ -295,7 +293,9 @@ class Encoder:
 
     def lists(self, values: Any) -> bool:
         own = list(map(id, values))
-        if len(set(own)) < len(own) or not (self.known.keys().isdisjoint(own) and self.given.keys().isdisjoint(own)):
+        if len(alone := set(own)) < len(own) or alone & self.earlier:
+            return False
+        if not (self.known.keys().isdisjoint(own) and self.given.keys().isdisjoint(own)):
             return False
         self.known.update(zip(own, range(self.count, self.count + len(own))))  # noqa: B905
         self.count += len(own)

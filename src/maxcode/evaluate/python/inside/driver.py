@@ -27,6 +27,7 @@ from typing import Any
 
 sys.path.insert(0, "/src")
 import codec  # type: ignore[import-not-found,unused-ignore]
+import codec_memory  # type: ignore[import-not-found,unused-ignore]
 import decoder  # type: ignore[import-not-found,unused-ignore]
 from side import (  # type: ignore[import-not-found,unused-ignore]
     GUARD,
@@ -119,7 +120,7 @@ def call_rounds(meta: dict[str, Any]) -> None:
     kept: list[Any] = []  # what the calls of a round took and gave: it must stay as it is until the round is over
     last: list[Any] = []
     encoder = codec.Encoder()
-    copies = meta["batch"] > 1
+    copies, past = meta["batch"] > 1, codec_memory.Past()
 
     def answer(word: bytes) -> None:
         nonlocal encoder
@@ -130,10 +131,11 @@ def call_rounds(meta: dict[str, Any]) -> None:
             kept.clear()
             last.clear()
             encoder = codec.Encoder(copies)
+            past.begin(encoder, decoder.parts_of(exchange.slots[0][0]), meta["slots"] * meta["batch"])
         memory, table, _ = exchange.slots[len(last)]
         reader = decoder.Decoder(decoder.parts_of(memory))
         encoder.begin({}, [])
-        last.append((reader, list(calls_of(reader, function, encoder, kept))))
+        last.append((reader, list(calls_of(reader, function, (encoder, past), kept))))
         kept.append(tell(table, encoder.out, encoder.parts))
 
     def looked_at_again(table: memoryview, seen: Any) -> Any:
@@ -154,14 +156,19 @@ def idle_function(meta: dict[str, Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: None
 
 
-def calls_of(reader: Any, function: Callable[..., Any], encoder: Any, kept: list[Any]) -> Iterator[Any]:
-    """Calls the function on every input of a slot, and writes its result down before the next; gives the arguments."""
+def calls_of(reader: Any, function: Callable[..., Any], writing: Any, kept: list[Any]) -> Iterator[Any]:
+    """Calls the function on every input of a slot, and writes its result down before the next; gives the arguments.
+
+    ``writing``: the encoder, and the results of earlier rounds."""
+    encoder, past = writing
     for _ in range(reader.number()):
         start = len(reader.objects)
         args, kwargs = reader.node()
         objects = reader.objects[start:]
         encoder.given = dict(zip(map(id, objects), range(len(objects))))  # noqa: B905
         encoder.spans = spans(objects)
+        past.look(encoder)
+        result = None
         try:
             result = function(*args, **kwargs)
         except Exception as error:
@@ -170,6 +177,7 @@ def calls_of(reader: Any, function: Callable[..., Any], encoder: Any, kept: list
         else:
             encode(encoder, result, "the result")
             kept.append(result)
+        past.hold(encoder, result)
         yield args, kwargs
 
 
@@ -184,11 +192,12 @@ def encode(encoder: Any, value: Any, what: str) -> None:
 
 
 def spans(objects: list[Any]) -> list[tuple[int, int]]:
-    """The memory of the arrays among these objects."""
+    """The memory of the arrays and bytearrays among these objects."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return []
     arrays = [one for one in objects if type(one) is numpy.ndarray]
+    arrays += [numpy.frombuffer(one, numpy.uint8) for one in objects if type(one) is bytearray and one]
     return [(one.__array_interface__["data"][0], one.__array_interface__["data"][0] + one.nbytes) for one in arrays]
 
 
