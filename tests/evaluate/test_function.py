@@ -69,7 +69,8 @@ def gemm(body: str, before: str = "", honest: str = "honest(m, n, k, A, B, C);")
 
 @pytest.mark.slow
 def test_the_original_is_measured_in_gflops_below_the_roofline(admitted: Admitted) -> None:
-    assert [given.name for given in admitted.timed] == ["m=120 n=120 k=120"]
+    slowest, *others = admitted.timed  # sizes that nobody named are timed too, if they take long enough here
+    assert slowest.name == "m=120 n=120 k=120" and not any(one.seen for one in others)
     assert {given.origin for given in admitted.inputs} == {"seen", "generated"}
     assert 1 < admitted.peak_gflops < 2000
 
