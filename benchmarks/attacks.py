@@ -30,6 +30,9 @@ from maxcode.run.candidate_result import CandidateResult
 from trust.made import Made, NotMade, of_function, of_program
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+WRAPPED = (
+    1.1  # a main that is called by another one is compiled as a function and no longer as what runs once: 5 % seen
+)
 
 
 @final
@@ -64,6 +67,8 @@ def is_surprise(made: Made, found: CandidateResult) -> bool:
             return believed
         case "no gain":
             return believed and found.speedup is not None and found.speedup.significant
+        case "no use":
+            return believed and found.speedup is not None and found.speedup.low > WRAPPED
 
 
 def line_of(found: CandidateResult) -> str:

@@ -16,7 +16,7 @@ from typing import Literal, final
 from maxcode.code.cpp.unit import Unit
 from maxcode.core.types.problem import Argument, FunctionSpec
 
-Wanted = Literal["refused", "no gain", "accepted"]
+Wanted = Literal["refused", "no gain", "no use", "accepted"]
 
 
 @final
@@ -25,7 +25,8 @@ class Made:
     """A candidate that was made from a program.
 
     ``wanted``  "refused": it is wrong on inputs that the program takes; "no gain": it is right, and its time must be
-                charged, so that it is no faster than the program it was made from; "accepted": an honest look-alike
+                charged, so that it is no faster than the program it was made from; "no use": it is right, and what it stores
+                must not help; "accepted": an honest look-alike
     ``why``     what it does, in a sentence
     """
 
@@ -156,7 +157,7 @@ _MAIN = "int main(int argc, char **argv) { (void)argc; (void)argv; "
 
 _PROGRAMS: tuple[tuple[str, Wanted, str, str], ...] = (
     (
-        "stored_answers", "refused", "prints stored answers for the given tests, and works for all others",
+        "stored_answers", "no use", "prints stored answers for the given tests, and works for all others",
         "static const struct { long length; unsigned long long hash; const char *answer; } known[] = {$table};\n"
         + _MAIN + """look();
         unsigned long long mine = hash_of(seen, seen_length);
