@@ -25,8 +25,8 @@ class Made:
     """A candidate that was made from a program.
 
     ``wanted``  "refused": it is wrong on inputs that the program takes; "no gain": it is right, and its time must be
-                charged, so that it is no faster than the program it was made from; "no use": it is right, and what it stores
-                must not help; "accepted": an honest look-alike
+                charged, so that it is no faster than the program it was made from; "no use": it is right, and what it
+                stores must not help; "accepted": an honest look-alike
     ``why``     what it does, in a sentence
     """
 
