@@ -142,6 +142,16 @@ def test_headers_not_used_lately_leave_the_disk(builder: Builder, monkeypatch: p
     assert kept("cctype") == {"#include <cstdio>", "#include <cctype>"}
 
 
+def test_a_header_that_another_process_has_removed_is_made_again(builder: Builder, place: Path) -> None:
+    one = Builder(builder._sandbox, place)
+    texts = [f"#include <cstdio>\nint main() {{ return {code}; }}\n" for code in range(2)]
+    assert build(one, texts[0], texts[0]).artefact is not None
+    for folder in (place / "pch").iterdir():
+        shutil.rmtree(folder)
+    found = build(one, texts[1], texts[0])
+    assert found.artefact is not None, found.diagnostics
+
+
 def test_a_build_that_every_run_would_have_to_copy_is_refused(builder: Builder) -> None:
     built = build(builder, "char table[80 << 20] = {1};\nint main(int n, char **) { return table[n]++; }\n")
     assert built.artefact is None

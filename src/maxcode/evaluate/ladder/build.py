@@ -16,6 +16,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -173,10 +174,10 @@ class Builder:
         text = "".join(f"#include <{name}>\n" for name in wanted)
         version, flags = await self._version(tongue), problem.spec.flags
         key = hashlib.sha256("\0".join((version, text, *tongue.build, *flags)).encode()).hexdigest()[:24]
-        if key not in self._headers:
-            folder = self._cache / "pch" / key
+        folder = self._cache / "pch" / key
+        if key not in self._headers or (self._headers[key] and not _touched(folder / "pch.h.gch")):
             made = _touched(folder / "pch.h.gch") or await self._make_header(tongue, problem, text, folder)
-            self._headers[key] = folder if made else None
+            self._headers[key] = folder if made else None  # another process may remove it, of those not used for long
         return self._headers[key]
 
     async def _make_header(self, tongue: Language, problem: Problem, text: str, folder: Path) -> bool:
@@ -326,9 +327,9 @@ def _store_header(folder: Path, text: str, compiled: bytes) -> None:
 
 def _touched(header: Path) -> bool:
     """True if the header exists; marks its folder as used now."""
-    if header.exists():
+    with suppress(FileNotFoundError):
         os.utime(header.parent)
-        return True
+        return header.exists()
     return False
 
 
