@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from maxcode.core.stats import RaceRule
 from maxcode.errors import InputError
 from maxcode.run.job import optimize_source
 from maxcode.run.result import RunResult
@@ -81,7 +82,7 @@ def test_evaluate_confirms_a_faster_candidate(place: Path) -> None:
     assert speedup["significant"]
     assert 1 < speedup["low"] <= speedup["value"] <= speedup["high"]
     assert speedup["clock"] == "cpu"
-    assert speedup["pairs"] >= 15
+    assert speedup["pairs"] >= RaceRule().confirm_least
     assert found["tests"] == {"seen": 2, "held_out": 2, "generated": 0, "dropped": 0}
     assert found["inputs_timed"] >= 1
     assert "bubblewrap" in found["sandbox"]
@@ -102,7 +103,7 @@ def test_optimize_writes_the_best_program_its_diff_a_report_and_the_record(finis
     assert set(found) == OPTIMIZE_KEYS | {"certificate", "change", "unseen", "fresh_inputs", "times"}
     assert found["confirmed"]
     assert found["speedup"]["significant"]
-    assert found["speedup"]["pairs"] >= 15
+    assert found["speedup"]["pairs"] >= RaceRule().confirm_least
     assert found["candidates"] == sum(found["outcomes"].values()) == 6
     assert BY_FOUR in Path(found["best"]).read_text()
     assert "+    for (; i < n; i++) sum += i;" in (out / "best.diff").read_text()
