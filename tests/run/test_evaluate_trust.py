@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from maxcode.cli.fail_on import status_of
+from maxcode.core.stats import RaceRule
 from maxcode.evaluate.harness_protocol import FreshRace
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
@@ -81,14 +82,14 @@ def test_a_slower_candidate_gets_a_real_interval_and_ends_a_script(place: Path) 
     told = json.loads(done.stdout)
     speedup = told["speedup"]
     assert speedup["slower"] and not speedup["significant"] and not told["trusted"]
-    assert speedup["pairs"] >= 15 and speedup["confidence"] == 0.95 and speedup["high"] < 1
+    assert speedup["pairs"] >= RaceRule().confirm_least and speedup["confidence"] == 0.95 and speedup["high"] < 1
     assert told["why"].startswith("not faster: it is slower than the original")
 
 
 @pytest.mark.slow
 def test_a_tie_is_decided_only_where_a_script_asks_whether_it_is_slower(place: Path) -> None:
     same = evaluate_source(place / "slow.c", request(place), decides_slower=True)
-    assert same.speedup is not None and same.confirmed and same.speedup.pairs >= 15
+    assert same.speedup is not None and same.confirmed and same.speedup.pairs >= RaceRule().confirm_least
     assert (status_of(same, ("wrong", "doubt")), status_of(same, ("not-faster",))) == (0, 1)
 
 
