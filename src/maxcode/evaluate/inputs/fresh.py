@@ -21,7 +21,8 @@ from maxcode.core.ahead import computed
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.inputs.format_model import Understood, understand
+from maxcode.evaluate.inputs.format_model import Understood
+from maxcode.evaluate.inputs.given import text_of, understood
 from maxcode.evaluate.inputs.mutate import Draft, draft
 from maxcode.evaluate.inputs.unusual import SIZES_BEYOND, VALUES_BEYOND, habit, stated, wider
 from maxcode.evaluate.ladder.build import Builder
@@ -357,23 +358,6 @@ class FreshInputs:
         except InputError as error:
             return [], [f"the generator fails with other seeds: {error}"]
         return [Candidate(blob, _SECRET) for _, blob in found], []
-
-
-def text_of(blob: Blob) -> str | None:
-    """An input as text, None where it is not ASCII."""
-    try:
-        return blob.read().decode("ascii")
-    except UnicodeDecodeError:
-        return None
-
-
-async def understood(admitted: Admitted) -> Understood:
-    """What the given inputs say of their format; those that were made larger are not asked."""
-    texts = [text_of(given.stdin) for given in admitted.inputs if given.origin != "made"]
-    known = [text for text in texts if text is not None]
-    if len(known) < len(texts):
-        return Understood((), why="the given inputs are not ASCII text")
-    return await computed(understand, known)
 
 
 async def _changed(given: Understood, seed: str, count: int) -> list[Candidate]:

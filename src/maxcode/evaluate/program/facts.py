@@ -12,7 +12,7 @@ from maxcode.core.types import Facts, Problem, TimedInput
 from maxcode.evaluate.function.function import Shape
 from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Understood, understand
 from maxcode.evaluate.inputs.format_words import NAMES, header, in_words, outwards, ranges
-from maxcode.evaluate.inputs.fresh import text_of
+from maxcode.evaluate.inputs.given import text_of
 from maxcode.evaluate.inputs.grammar import Shape as Format
 from maxcode.evaluate.inputs.growth import BYTES, WORK, Point, growth
 from maxcode.evaluate.inputs.rough import in_figures
