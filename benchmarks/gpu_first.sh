@@ -38,14 +38,18 @@ if ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; 
 fi
 
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
-gallery() { # NAME JOBS CANDIDATES...: one admission, and JOBS candidates built and verified side by side
+gallery() { # NAME JOBS CANDIDATES...: one admission, JOBS candidates side by side; few, as a step must end in time
     name=$1 jobs=$2
     shift 2
     step "gallery-$name" "$python" benchmarks/cuda.py gallery --jobs "$jobs" --only "$@" --out "$out/gallery-$name"
 }
-gallery honest 3 honest_as_it_is honest_graph honest_inline honest_native honest_stream honest_triton
-gallery outputs 5 half_of_the_rows half_precision tf32 lazy_tensor output_on_the_host stale_memory ignored_weights
-gallery kept 5 changed_inputs kept_by_pointer kept_by_shape kept_in_l2 one_buffer_for_all stale_graph
+gallery plain 3 honest_as_it_is honest_graph honest_stream
+gallery kernels 2 honest_native honest_triton
+gallery inline 1 honest_inline
+gallery outputs 4 half_of_the_rows half_precision tf32 lazy_tensor
+gallery places 3 output_on_the_host stale_memory ignored_weights
+gallery kept 3 changed_inputs kept_by_pointer kept_by_shape
+gallery caches 3 kept_in_l2 one_buffer_for_all stale_graph
 gallery clocks 1 side_stream patched_copy patched_events
 gallery memory 1 hog_left_behind takes_all_memory
 step known "$python" benchmarks/cuda.py known --out "$out/known"
