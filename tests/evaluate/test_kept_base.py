@@ -22,6 +22,7 @@ from maxcode.evaluate.repo.kept_base import FOLDER, FirstRuns, KeptBases
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support import repositories as repos
+from tests.support.harmed_stores import HARMS, altered
 from tests.support.rules import SHORT
 
 SYSTEM = "a compiler or another file of the system"
@@ -91,30 +92,11 @@ def test_a_candidate_is_judged_on_a_kept_base_as_on_a_new_one(
         assert found.outcome is outcome, found.feedback
 
 
-def _cut(path: Path) -> None:
-    os.truncate(path, path.stat().st_size - 1)
-
-
-def _altered(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-def _linked(path: Path) -> None:
-    path.rename(path.parent.parent / "elsewhere")
-    path.symlink_to(path.parent.parent / "elsewhere")
-
-
-def _opened(path: Path) -> None:
-    path.parent.chmod(0o770)
-
-
 def _gone(path: Path) -> None:
     path.unlink()
 
 
-@pytest.mark.parametrize("harm", [_cut, _altered, _linked, _opened, _gone])
+@pytest.mark.parametrize("harm", [*HARMS, _gone])
 def test_a_store_that_may_be_somebody_elses_or_is_not_whole_is_not_used(
     tmp_path: Path, cache: Path, harm: Callable[[Path], None]
 ) -> None:
@@ -137,7 +119,7 @@ def test_another_compiler_and_a_tampered_store_mean_a_new_admission(
     base, runs = admitted(sandbox, problem, cache)
     assert runs > 8 and base.admitted.notes[0].startswith(f"{AGAIN}{SYSTEM} has changed since 20")
     assert admitted(sandbox, problem, cache)[1] == 0, "the new one is kept"
-    _altered(next((cache / FOLDER).iterdir()))
+    altered(next((cache / FOLDER).iterdir()))
     base, runs = admitted(sandbox, problem, cache)
     assert runs > 8 and base.admitted.notes == (f"{AGAIN}its admission is not kept here",)
 

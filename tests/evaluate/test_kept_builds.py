@@ -15,6 +15,7 @@ from maxcode.evaluate.ladder import kept_builds
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.kept_builds import FILES_AT_MOST, FOLDER, VARIABLE, KeptBuild, KeptBuilds
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.harmed_stores import HARMS
 
 TEXT = "int main(void) { return 7; }\n"
 KEPT = KeptBuild(b"artefact", "", (), None)
@@ -57,31 +58,12 @@ def test_nothing_is_read_where_the_user_or_a_certificate_asks_for_new_builds(
     assert compiles(sandbox, tmp_path, keeps=keeps) > 0
 
 
-def _cut(path: Path) -> None:
-    os.truncate(path, path.stat().st_size - 1)
-
-
-def _altered(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
-
-
-def _linked(path: Path) -> None:
-    path.rename(path.parent.parent / "elsewhere")
-    path.symlink_to(path.parent.parent / "elsewhere")
-
-
-def _opened(path: Path) -> None:
-    path.parent.chmod(0o770)
-
-
 def _pipe(path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
 
 
-@pytest.mark.parametrize("harm", [_cut, _altered, _linked, _opened, _pipe])
+@pytest.mark.parametrize("harm", [*HARMS, _pipe])
 def test_a_kept_build_that_may_be_somebody_elses_or_is_not_whole_is_not_used(
     tmp_path: Path, harm: Callable[[Path], None]
 ) -> None:
