@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
 import anyio
@@ -92,10 +92,14 @@ def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbo
 
 
 def remembering() -> str:
-    """A program that is right on the given inputs alone."""
-    sums = {sum(value + number for value in values) for number, values in enumerate(GIVEN * 2)}
-    known = " && ".join(f"found != {20000000 * total}" for total in sorted(sums))
-    return FAST.replace("printf", f"if ({known}) found++;\n    printf")
+    """A program that is right on the given inputs alone, in their order."""
+    given = [[value + number for value in values] for number, values in enumerate(GIVEN * 2)]
+    seen = sorted({reduce(lambda found, value: 31 * found + value, values, 0) for values in given})
+    text = FAST.replace("found = 0;", "found = 0, seen = 0;").replace(
+        "ROUNDS * x;", "ROUNDS * x, seen = 31 * seen + x;"
+    )
+    known = " && ".join(f"seen != {one}L" for one in seen)
+    return text.replace("printf", f"if ({known}) found++;\n    printf")
 
 
 @pytest.mark.sandbox
