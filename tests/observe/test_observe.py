@@ -609,6 +609,18 @@ def test_the_machine_says_caches_instruction_sets_and_what_a_run_may_use(reached
     assert "instruction sets" not in text("Machine", reached.root, reached), "a Python program can use none"
 
 
+def test_of_a_host_whose_gpu_does_the_work_no_caches_and_no_limits_are_told() -> None:
+    told = [
+        told_of(
+            State(replace(toy_problem(), kind="module", spec=ProgramSpec(module=ModuleSpec(device)))), machine(MACHINE)
+        )
+        for device in ("cpu", "cuda")
+    ]
+    for words in ("caches: L1d 32K", "instruction sets", "1024 MB"):
+        assert words in told[0] and words not in told[1]
+    assert "CPU of 2020" in told[1]
+
+
 def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() -> None:
     arguments = (Argument("n", "int"), Argument("x", "double", "n", "inout"))
     spec = FunctionSpec("scale", arguments, ((64,),), ((1,), (9,)), "n", "scale.h", "void scale(int n, double *x);\n")
