@@ -42,6 +42,11 @@ class CompleteRequest:
     request: Request
     folder: Path
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run was begun by an earlier command."""
+        return (self.folder / HEADER).exists()
+
 
 def completed(request: Request) -> CompleteRequest:
     """Completes the request and loads its problem; raises InputError if it cannot be done.  Writes nothing."""

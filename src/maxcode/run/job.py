@@ -41,7 +41,7 @@ from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene
 from maxcode.run.names import ASK, POLICIES
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.proposal import Proposal, write_branch, write_proposal
-from maxcode.run.record import EVENTS, Line, Record, read_events, read_header
+from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
@@ -141,8 +141,7 @@ def _tell_maintainers(job: CompleteRequest, result: RunResult, certificate: Cert
 
 def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None) -> AbstractContextManager[Target]:
     """The place that measures candidates; it is open inside the block."""
-    goes_on = bool(read_header(job.folder))
-    return where(job.request.measured_on, job.folder, say, goes_on=goes_on) if on is None else nullcontext(on)
+    return where(job.request.measured_on, job.folder, say, goes_on=job.goes_on) if on is None else nullcontext(on)
 
 
 def _show_recorded(folder: Path, watch: Callable[[Line], None]) -> None:

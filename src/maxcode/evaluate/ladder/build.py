@@ -175,9 +175,9 @@ class Builder:
         version, flags = await self._version(tongue), problem.spec.flags
         key = hashlib.sha256("\0".join((version, text, *tongue.build, *flags)).encode()).hexdigest()[:24]
         folder = self._cache / "pch" / key
-        if key not in self._headers or (self._headers[key] and not _touched(folder / "pch.h.gch")):
+        if self._headers.get(key, folder) is not None:  # asked each time: another process removes what is not used
             made = _touched(folder / "pch.h.gch") or await self._make_header(tongue, problem, text, folder)
-            self._headers[key] = folder if made else None  # another process may remove it, of those not used for long
+            self._headers[key] = folder if made else None
         return self._headers[key]
 
     async def _make_header(self, tongue: Language, problem: Problem, text: str, folder: Path) -> bool:

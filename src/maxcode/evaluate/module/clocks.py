@@ -55,7 +55,8 @@ def disagreement(wall_s: float, events_s: float) -> str:
 
 
 def is_usual(troubled: Sequence[bool]) -> bool:
-    """Whether the trouble of the last timed round is the rule and no accident: at least ``FEWEST``, and most rounds."""
+    """Whether the trouble of a timed round is the rule and no accident: at least ``FEWEST`` rounds have it, and most
+    have.  Fewer cannot move the median of the ratios, which is what counts."""
     return sum(troubled) >= FEWEST and 2 * sum(troubled) > len(troubled)
 
 

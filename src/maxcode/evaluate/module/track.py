@@ -88,7 +88,7 @@ class ModuleTrack:
         self.shares: set[int] = set()  # outputs that are the memory of an input, and are not for the original
         self._lost = [0] * len(stage.contract.outputs)  # elements of the candidate's outputs, of so many calls
         self._calls = 0
-        self._troubles: dict[Side, list[str]] = {}
+        self._troubled: dict[Side, list[bool]] = {}  # of the timed rounds of each side but the original
         self._copy_s = math.inf  # the least so far: a value that is too small makes the ratio too small
         self.clock: Clock = stage.problem.goal
         self.official = OfficialRule(stage.contract.outputs)
@@ -204,11 +204,11 @@ class ModuleTrack:
         apart = {name: reported(ran.stdout, self._plans.slots) for name, ran in found.items()}
         original = found["original"]
         self._copy_s = min(self._copy_s, max(apart["original"].copy_s, 0.0))
-        for name, ran in found.items() if timed else ():
+        for name in [one for one in found if timed and one != "original"]:
+            ran, seen = found[name], self._troubled.setdefault(name, [])
             trouble = disagreement(ran.wall_s, apart[name].events_s) or early(ran.prepared_s, original.prepared_s)
-            seen = self._troubles.setdefault(name, [])
-            seen.append(trouble)
-            if name != "original" and trouble and is_usual([bool(one) for one in seen]):
+            seen.append(bool(trouble))
+            if trouble and is_usual(seen):
                 raise RoundFailed(name, trouble, ran, cheats=True)
         return {
             name: replace(ran, stdout=apart[name].outputs, wall_s=without_copy(ran.wall_s, self._copy_s))
