@@ -114,7 +114,12 @@ def median_interval(ratios: Sequence[float], confidence: float = 0.95) -> Interv
 
 def _coverage(count: int, cut: int) -> float:
     """P(the median lies between the order statistics left after dropping ``cut`` at each end)."""
-    return 1 - 2 * sum(math.comb(count, i) for i in range(cut + 1)) / 2.0**count
+    return 1 - sign_test_p(cut, count)
+
+
+def sign_test_p(fewer: int, count: int) -> float:
+    """The two-sided p of the sign test: ``fewer`` of ``count`` values lie on the side where the fewer of them lie."""
+    return min(1.0, 2 * sum(math.comb(count, i) for i in range(fewer + 1)) / 2.0**count)
 
 
 def half_width(interval: Interval) -> float:

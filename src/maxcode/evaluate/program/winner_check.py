@@ -15,7 +15,7 @@ from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.one_by_one import doubt_about_calls
+from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
 from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
 from maxcode.evaluate.ladder.reject import not_permitted, reject
@@ -107,15 +107,15 @@ class ProgramCheck:
             return found
         sides = self._original(()), RaceSide(await self._artefact(), {})
         several, single = self._track(*sides, timed), self._track(*sides, alone)
-        held: list[tuple[Pair, Pair]] = []
+        both = OneByOne(sum(_calls(one) for one in timed), pairs)
         try:
             async with timing_lane():
                 with activity(TIMING):
-                    for _ in range(pairs):
-                        held.append((await several.pair(), await single.pair()))
+                    while not both.is_over():
+                        both.add([await several.pair()], [await single.pair()])
         except WrongOutput as wrong:
             return FreshRace(failed=f"{wrong.side}, called one by one: {wrong}", by_original=wrong.side == "original")
-        return replace(found, doubt=doubt_about_calls(held, sum(_calls(one) for one in timed)))
+        return replace(found, doubt=both.doubt())
 
     @in_stage("control")
     async def control(self, sittings: Sequence[int]) -> list[Pair]:

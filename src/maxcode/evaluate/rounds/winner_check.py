@@ -13,7 +13,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.types import Action, Evaluation, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
-from maxcode.evaluate.ladder.one_by_one import doubt_about_calls
+from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, after
@@ -72,13 +72,14 @@ class RoundsCheck(Generic[S, P]):
         if alone is None or side is None or isinstance(side, Evaluation):
             return found
         sides: dict[Side, P] = {"original": self.stages.original(staged), "candidate": side}
+        both = OneByOne(alone[1], pairs)
         try:
-            held = [await self._pairs(one, sides, pairs) for _ in range(_PROCESSES) for one in (staged, alone[0])]
+            while not both.is_over():
+                both.add(await self._pairs(staged, sides, pairs), await self._pairs(alone[0], sides, pairs))
         except RoundFailed as failed:
             words = f"{failed.side}, called one by one: {failed}"
             return FreshRace(failed=words, by_original=failed.side == "original")
-        several, single = ([pair for one in held[at::2] for pair in one] for at in range(2))
-        return replace(found, doubt=doubt_about_calls(list(zip(several, single, strict=True)), alone[1]))
+        return replace(found, doubt=both.doubt())
 
     async def _pairs(self, staged: S, sides: Mapping[Side, P], pairs: int) -> Sequence[Pair]:
         """So many pairs, by processes of their own."""
