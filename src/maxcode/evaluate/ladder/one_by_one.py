@@ -32,23 +32,32 @@ class OneByOne:
     def is_over(self) -> bool:
         """Whether these pairs are enough."""
         count = len(self.alone)
-        if count < self.least or count >= _MOST * self.least or not self._is_worth():
+        if count < self.least or count >= _MOST * self.least:
             return count >= self.least
-        little = sum(saved <= _LITTLE * median(self._saved(self.several)) for saved in self._saved(self.alone))
-        return sign_test_p(min(little, count - little), count) <= _LEVEL
+        saved, limit = self._saved(self.several), self._worth()
+        if _is_clear(saved, limit) and median(saved) < limit:
+            return True
+        return _is_clear(saved, limit) and _is_clear(self._saved(self.alone), _LITTLE * median(saved))
 
     def doubt(self) -> str:
         """The doubt about a winner that saves little alone beside what it saves together; empty if it does not."""
-        saved, saved_alone = (median(self._saved(pairs)) / self.calls for pairs in (self.several, self.alone))
-        if not self._is_worth() or saved_alone > _LITTLE * saved:
+        saved, saved_alone = (median(self._saved(pairs)) for pairs in (self.several, self.alone))
+        if saved < self._worth() or saved_alone > _LITTLE * saved:
             return ""
+        each, each_alone = saved / self.calls * 1e6, saved_alone / self.calls * 1e6
         return (
-            f"it saves {saved * 1e6:.2f} us a call where several calls come together, but {saved_alone * 1e6:.2f} us "
-            "where each must be over before the next one comes: it may work on several calls together"
+            f"it saves {each:.2f} us a call where several calls come together, but {each_alone:.2f} us where each must "
+            "be over before the next one comes: it may work on several calls together"
         )
 
-    def _is_worth(self) -> bool:
-        return median(self._saved(self.several)) >= _WORTH * median(pair.total("original") for pair in self.several)
+    def _worth(self) -> float:
+        return _WORTH * median(pair.total("original") for pair in self.several)
 
     def _saved(self, pairs: Sequence[Pair]) -> list[float]:
         return [pair.total("original") - pair.total("candidate") for pair in pairs]
+
+
+def _is_clear(values: Sequence[float], limit: float) -> bool:
+    """Whether their median lies on one side of the limit, beyond what disturbs them."""
+    below = sum(value < limit for value in values)
+    return sign_test_p(min(below, len(values) - below), len(values)) <= _LEVEL
