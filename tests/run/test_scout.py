@@ -119,15 +119,18 @@ import unittest
 
 from shapes.area import total
 
+from .values import VALUES
+
 
 class TestTotal(unittest.TestCase):
     def test_total(self):
-        self.assertEqual(total([1.0, -2.0]), 3.0)
+        self.assertEqual(total(VALUES), 3.0)
 """
-    files = {**PYTHON_FILES, "tests/test_area.py": test, "conftest.py": "import module_of_nobody\n"}
+    package = {"tests/__init__.py": "", "tests/test_area.py": test, "tests/values.py": "VALUES = [1.0, -2.0]\n"}
+    files = {**PYTHON_FILES, **package, "conftest.py": "import module_of_nobody\n"}
     folder = committed(tmp_path / "shapes", files)
     found = scouted(folder)
-    assert found["tests"] == "python3 -m unittest discover -s tests"
+    assert found["tests"] == "python3 -m unittest discover -s tests -t ."
     assert found["notes"][0].endswith(": the tests run by unittest") and found["setup"] == ""
     given = scouted(folder, "--overwrite", "--tests", "python3 -m module_of_nobody -q")
     assert given["setup"] == "/usr/bin/python3 -m venv .venv && .venv/bin/pip install -q module_of_nobody"

@@ -163,7 +163,8 @@ def _python(texts: Texts) -> Conventions:
         benchmark = f"python3 -m pytest -q {by_plugin[0]} --benchmark-only"
     text = " ".join(texts.read(one) for one in tests[:20])
     folder = str(PurePosixPath(tests[0]).parent) if tests else ""
-    by_unittest = f"python3 -m unittest discover -s {folder}" if "unittest" in text else ""
+    top = " -t ." if f"{folder}/__init__.py" in texts.paths else ""  # a package: its files import their neighbours
+    by_unittest = f"python3 -m unittest discover -s {folder}{top}" if "unittest" in text else ""
     runner = by_unittest if by_unittest and "pytest" not in text else "python3 -m pytest -q"
     env = {"PYTHONPATH": "{repo}/src" if any(one.startswith("src/") for one in texts.paths) else "{repo}"}
     return Conventions("python", "", runner if tests else "", benchmark, env=env, by_unittest=by_unittest)
