@@ -38,7 +38,7 @@ from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
 from maxcode.run.interrupts import run_async
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
-from maxcode.run.names import ASK, POLICIES
+from maxcode.run.names import ASK
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.proposal import Proposal, write_branch, write_proposal
 from maxcode.run.record import EVENTS, Line, Opened, Record, read_events
@@ -242,12 +242,8 @@ class _Search:
             notes=(*best.notes, *(late or _certificate_notes(self.job, found, certificate))),
             change=() if is_given else change_lines(found.best),
             refused=() if is_given else refusals(found),
-            left=() if is_given else self._left(found),
+            left=() if is_given else left_lines(found, self.admission.admitted, self.job.request),
         )
-
-    def _left(self, found: Result) -> tuple[str, ...]:
-        request = self.job.request
-        return left_lines(found, self.admission.admitted, request.policy in POLICIES, request.budget)
 
     def _late(self, found: Result, certificate: Certificate | None) -> tuple[str, ...]:
         """The doubt about a winner whose certificate was not made because the time of the command ended."""
