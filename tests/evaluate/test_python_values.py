@@ -225,6 +225,50 @@ def test_what_no_caller_could_tell_apart_is_the_same(want: Any, got: Any) -> Non
     assert not difference(written(want), written(got))
 
 
+NEAR = 1 + 1e-12
+SUMS = [n * 0.1 for n in range(-400, 400)]
+PLACES = [(math.cos(n), math.sin(n), n % 3) for n in range(1, 300)]
+CROSSED = {(0.5, 3), (0.5 * NEAR, 1), (0.5 / NEAR, 2), (7.5, 2)}
+
+
+@pytest.mark.parametrize(
+    ("want", "got"),
+    [
+        (set(SUMS), {one * NEAR for one in SUMS}),
+        (set(PLACES), {(x * NEAR, y / NEAR, n) for x, y, n in PLACES}),
+        (frozenset(CROSSED), frozenset({(0.5, 1), (0.5, 2), (0.5, 3), (7.5, 2)})),
+        ({1.0, "a", None, (2.0, 3j)}, {(2.0 * NEAR, 3j * NEAR), None, "a", NEAR}),
+        ({np.float64(1), np.float32(2)}, {np.float32(2), np.float64(NEAR)}),
+        ({math.inf, -math.inf, 1.0, -1.0}, {-NEAR, -math.inf, NEAR, math.inf}),
+        ({0.0, 1.0, 2.0}, {1e-17, 1.0, 2.0}),
+        ({1.0: {2.0}, 3.0: 4}, {NEAR: {2.0 * NEAR}, 3.0: 4}),
+    ],
+)
+def test_real_numbers_in_sets_and_keys_have_the_tolerance_of_others(want: Any, got: Any) -> None:
+    assert difference(written(want), written(got)) == ""
+    assert difference(written(got), written(want)) == ""
+
+
+@pytest.mark.parametrize(
+    ("want", "got"),
+    [
+        (set(SUMS), {*SUMS[1:], -40.000001}),
+        (set(PLACES), {*PLACES[1:], (PLACES[0][0], PLACES[0][1] + 1e-6, 1)}),
+        (CROSSED, {(0.5, 1), (0.5, 2), (7.5, 3), (7.5, 2)}),
+        ({1.0, 2.0}, {1.0, NEAR}),
+        ({1.0, 2.0}, {1, 2}),
+        ({1.0, 2.0}, {1.0, 2.0, 2.0 * NEAR}),
+        ({frozenset({1.0})}, {frozenset({1.1})}),
+        ({1.0, math.nan}, {1.0, 2.0}),
+        ({"1.0"}, {"1.1"}),
+        ({n * 1e-9 for n in range(100)}, {n * 1e-9 + 5e-8 for n in range(100)}),
+    ],
+)
+def test_other_real_numbers_in_sets_are_told(want: Any, got: Any) -> None:
+    assert difference(written(want), written(got))
+    assert difference(written(got), written(want))
+
+
 def test_a_result_that_is_an_argument_must_be_one_for_the_original() -> None:
     argument = [1, 2]
     apart, shared = written([1, 2]), written(argument, given=(argument,))

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.python.inferred import types_of
+from maxcode.policy.rules.python.nearest import nearest
 from maxcode.policy.rules.python.script import script_of
-from maxcode.policy.rules.rewriter.rules import edits
+from maxcode.policy.rules.rewriter.rules import RULES, edits
 from maxcode.policy.rules.rewriter.runtime import applied
 from tests.support.rewriter_help import labels
 
@@ -123,6 +124,43 @@ def test_a_function_that_others_call_has_arguments_of_any_type(outside: str) -> 
     text = "def ways(n):\n    return n if n < 2 else ways(n - 1) + ways(n - 2)\n\n\ndef total():\n    return ways(20)\n"
     found = [edit.label for _, offered in edits(Unit("python", text, [outside])) for edit in offered]
     assert found == ([] if outside else ["memo_table(ways)"])
+
+
+PYTHON_RULES = [rule for rule in RULES if "python" in rule.languages]
+NEAR = [
+    ("def f(xs):\n    seen = []\n    for x in xs:\n        if x not in seen:\n            seen.append(x)\n",
+     "set_lookup does not apply in line 4, because what is searched for in seen is no known number or text"),
+    ("def f(xs):\n    return 1 in xs\n", "set_lookup does not apply in line 2, because xs comes from elsewhere"),
+    ("def f(n):\n    seen = []\n    seen.append(1)\n    seen.sort()\n    return 1 in seen\n",
+     "set_lookup does not apply in line 4, because seen is changed here, or handed on"),
+    ("def f(q):\n    return q.pop(0)\n", "popleft does not apply in line 2, because q comes from elsewhere"),
+    ("def f(n):\n    q = [n]\n    q.pop(0)\n    return q\n", "in line 4, because q is more than a queue here"),
+    ("def f(ws):\n    s = ''\n    for w in ws:\n        s = s + w + ','\n    return s\n",
+     "append_in_place does not apply in line 4, because not all of what becomes s is known to be text"),
+    ("def f(n):\n    L = []\n    for i in n:\n        L.append(i)\n        print(i)\n    return L\n",
+     "comprehension does not apply in line 3, because the loop does more than append to L"),
+    ("def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n",
+     "memo_table does not apply in line 2, because f is called from outside"),
+    ("def f(s, i):\n    while i < len(s):\n        i += 1\n    return i\n", "because s is not known to be a text"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "why"), NEAR)
+def test_a_rule_that_has_a_place_says_what_keeps_it_from_applying(text: str, why: str) -> None:
+    (told,) = nearest(Unit("python", text, ["f"]), PYTHON_RULES)
+    assert told.startswith("f: ") and why in told and told.endswith(" other rules find no place"), told
+
+
+def test_each_function_has_a_line_and_what_no_rule_reads_has_its_reason() -> None:
+    text = "def g(n):\n    return n\n\n\ndef f(n):\n    L = []\n    for i in n:\n        L.append(i)\n    return L\n"
+    assert nearest(Unit("python", text, ["f"]), PYTHON_RULES) == (
+        "f: comprehension applies; 8 other rules find no place",
+        "g: 9 rules find no place",
+    )
+    chosen = [rule for rule in PYTHON_RULES if rule.name == "popleft"]
+    assert nearest(Unit("python", NEAR[0][0], ["f"]), chosen) == ("f: 1 rule finds no place",)
+    (only,) = nearest(Unit("python", "def f(x):\n    return eval(x)\n"), PYTHON_RULES)
+    assert only == "no rule looks at the program, because of: eval"
 
 
 # ------------------------------------------------------------------------------------- random programs, same output

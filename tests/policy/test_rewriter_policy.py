@@ -114,12 +114,13 @@ def test_a_low_temperature_keeps_to_the_best_priors() -> None:
 
 @pytest.mark.parametrize("language", ["python", "cpp"])
 def test_where_no_rule_applies_the_program_stays_and_the_notes_say_so(language: str) -> None:
-    text = "x = 1\n" if language == "python" else "int x;\n"
+    text = "def f(q):\n    q.pop(0)\n" if language == "python" else "int x;\n"
     told = Section("Problem", f"language: {language}\nchecker: tokens")
     base = observed(text=text, language=language)
     action = propose(Observation((told, *base.sections[1:]), base.state, 1))
     assert action.program == Program({base.state.problem.program.name: text})
     assert "No rule applies" in action.completion
+    assert ("\nf: popleft does not apply in line 2, because" in action.completion) is (language == "python")
     assert HEADER in action.completion
 
 

@@ -212,6 +212,31 @@ def test_a_wait_for_another_process_is_told_while_it_lasts(
     assert told_so_far().count("waiting for") == 1, "a free lane needs no words"
 
 
+def test_many_waits_are_told_once_a_minute_where_lines_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maxcode.run.waits._FIRST_S", 1.0)
+    path = tmp_path / "lane.lock"
+    path.touch()
+
+    async def take_after_a_wait(other: subprocess.Popen[str]) -> None:
+        async def release() -> None:
+            await anyio.sleep(1.3)
+            other.communicate("")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(release)
+            await _take_free(path)
+
+    with Display() as display, waits_on(display):
+        for _ in range(3):
+            with subprocess.Popen([sys.executable, "-c", HOLDS, path], text=True, stdin=-1, stdout=-1) as other:
+                assert other.stdout is not None and other.stdout.readline() == "held\n"
+                anyio.run(take_after_a_wait, other)
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in told] == ["waiting", "waited"], told
+
+
 async def _take_free(path: Path) -> None:
     async with timing_lane(path):
         pass

@@ -59,6 +59,15 @@ def test_a_program_to_which_no_rule_applies_is_refused(tmp_path: Path) -> None:
     assert completed(request)
 
 
+def test_a_python_program_to_which_no_rule_applies_is_told_why_by_function(tmp_path: Path) -> None:
+    text = "def f(xs):\n    print(1 in xs)\n\n\nf([int(input())])\n"
+    request = replace(program(tmp_path, "slow.py", text), without_rules=("read_lines", "write_lines"))
+    with pytest.raises(
+        NoRuleError, match=r"(?s)no rule .* slow\.py.*\nf: set_lookup does not apply in line 2, because"
+    ):
+        completed(request)
+
+
 def _offered(request: Request) -> list[str]:
     return [rule.name for rule, _ in edits(unit_of(completed(request).loaded.problem))]
 

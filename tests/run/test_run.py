@@ -7,18 +7,33 @@ from pathlib import Path
 
 import pytest
 
+from maxcode.core.method import Method
 from maxcode.core.types import Action, Evaluation, Outcome, Usage
 from maxcode.errors import InputError
 from maxcode.llm.clients import Message
 from maxcode.llm.clients.connect import ModelSettings
 from maxcode.llm.journal import CALLS
+from maxcode.observe import compose
 from maxcode.run.complete_request import completed
 from maxcode.run.dry_run import Preview, first_prompt
 from maxcode.run.estimate import Estimate, Spending
 from maxcode.run.model_tables import model_tables
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.progress import SearchProgress
-from maxcode.run.record import Batch, Critiqued, Evaluated, Proposed, Settled, check_header
+from maxcode.run.record import (
+    Batch,
+    Critiqued,
+    Evaluated,
+    Opened,
+    Proposed,
+    Record,
+    Settled,
+    check_header,
+    read_events,
+)
 from maxcode.run.request import Request
+from maxcode.search import Refine
+from maxcode.testing import Scripted, Table, toy_problem
 from tests.support.counting import SLOW
 
 
@@ -149,3 +164,26 @@ def test_progress_that_is_no_live_line_repeats_nothing(capsys: pytest.CaptureFix
     told = [line.rpartition(", ")[0] for line in capsys.readouterr().err.splitlines()]
     counts = ("none yet", "1 wrong", "2 wrong")
     assert told == [f"{n}/4 candidates ({words}), nothing faster yet" for n, words in enumerate(counts)]
+
+
+def test_a_run_that_goes_on_says_once_what_was_found_earlier(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best = 1.5
+
+    def search(budget: int) -> list[str]:
+        method = Method(Scripted(write=lambda text, draw: str(draw % 1009)), Refine(9), compose())
+        with SearchProgress(9) as progress:
+            for line in (*read_events(tmp_path), Opened()) if budget > 3 else ():
+                progress.watch(line)
+            with Record(tmp_path) as record:
+                run = Run(budget=budget, record=record, watch=progress.watch)
+                optimize(toy_problem(), method, Table(rule=lambda text: best), run)
+        return capsys.readouterr().err.splitlines()
+
+    assert "3/9 candidates (3 correct), best 1.5" in search(3)[-1]
+    first, *others = search(5)
+    assert first.startswith("going on after 3/9 candidates (3 correct), best 1.5") and "found earlier)" in first
+    assert len(others) >= 2 and all("found earlier)" in line and line[0] in "345" for line in others), others
+    best = 2.5
+    assert "earlier" not in search(9)[-1]

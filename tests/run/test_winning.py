@@ -27,12 +27,14 @@ from maxcode.core.types import (
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.run.request import Request
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
 from maxcode.sandbox.sandbox import Blob
 from tests.support.fake_runs import WON, make_run
 
 PROBLEM = Problem("a", "program", "c", Program({"a.c": "int main(void) {\n    work();\n}\n"}), ProgramSpec())
 ROOT = State(PROBLEM)
+RULES = Request(Path("a.c"), Path("tests"), budget=24)
 
 
 def after(parent: State, speed: float, words: str) -> State:
@@ -84,19 +86,19 @@ def test_of_many_steps_the_two_with_the_largest_gain_are_told() -> None:
 
 
 def test_little_or_nothing_won_says_what_is_left_to_do() -> None:
-    hot, further, table = left_lines(result(None), admitted(), True, 24)
+    hot, further, table = left_lines(result(None), admitted(), RULES)
     assert hot == "the original spends 90% of its time at line 2: work();"
     assert "rules find no new algorithm" in further
     assert "When the answer is no" in table
-    assert "--budget 48" in left_lines(result(after(ROOT, 1.1, "x")), admitted(), False, 24)[1]
-    assert left_lines(result(after(ROOT, 1.3, "x")), admitted(), True, 24) == ()
+    assert "--budget 48" in left_lines(result(after(ROOT, 1.1, "x")), admitted(), replace(RULES, policy="llm:big"))[1]
+    assert left_lines(result(after(ROOT, 1.3, "x")), admitted(), RULES) == ()
 
 
 def test_a_program_at_its_floor_is_told_so_and_one_that_was_not_timed_has_its_own_answer() -> None:
-    (only,) = left_lines(result(None), admitted(start_s=0.04), True, 24)
+    (only,) = left_lines(result(None), admitted(start_s=0.04), RULES)
     assert "nothing is left to gain" in only
-    assert left_lines(result(None), admitted(timed=False), True, 24) == ()
-    assert left_lines(result(None, tried=0), admitted(), True, 24) == ()
+    assert left_lines(result(None), admitted(timed=False), RULES) == ()
+    assert left_lines(result(None, tried=0), admitted(), RULES) == ()
 
 
 def test_a_search_says_once_what_hindered_its_candidates_with_the_cure() -> None:

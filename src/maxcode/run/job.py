@@ -38,10 +38,10 @@ from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
 from maxcode.run.interrupts import run_async
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
-from maxcode.run.names import ASK, POLICIES
+from maxcode.run.names import ASK
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.proposal import Proposal, write_branch, write_proposal
-from maxcode.run.record import EVENTS, Line, Record, read_events
+from maxcode.run.record import EVENTS, Line, Opened, Record, read_events
 from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
@@ -66,7 +66,7 @@ def optimize_source(
 ) -> RunResult:
     """Searches for a faster version of ``request.source`` and writes the result to the run folder.
 
-    ``watch``     is called with every recorded part, those of a resumed run first
+    ``watch``     is called with every recorded part, those of a resumed run first, which have their time
     ``admitted``  is called with the admission
     ``say``       is called with the current activity before and after the search, and with events of nodes
     ``spending``  is called once with a function that gives the cost of all model calls so far, resumes included
@@ -145,9 +145,9 @@ def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None)
 
 
 def _show_recorded(folder: Path, watch: Callable[[Line], None]) -> None:
-    """Passes the recorded parts of a resumed run to ``watch``."""
+    """Passes the recorded parts of a resumed run to ``watch``, and that it goes on."""
     if (folder / EVENTS).exists():
-        for line in read_events(folder):
+        for line in (*read_events(folder), Opened()):
             watch(line)
 
 
@@ -242,12 +242,8 @@ class _Search:
             notes=(*best.notes, *(late or _certificate_notes(self.job, found, certificate))),
             change=() if is_given else change_lines(found.best),
             refused=() if is_given else refusals(found),
-            left=() if is_given else self._left(found),
+            left=() if is_given else left_lines(found, self.admission.admitted, self.job.request),
         )
-
-    def _left(self, found: Result) -> tuple[str, ...]:
-        request = self.job.request
-        return left_lines(found, self.admission.admitted, request.policy in POLICIES, request.budget)
 
     def _late(self, found: Result, certificate: Certificate | None) -> tuple[str, ...]:
         """The doubt about a winner whose certificate was not made because the time of the command ended."""

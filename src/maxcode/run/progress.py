@@ -11,7 +11,7 @@ from maxcode.core.budget import MANY
 from maxcode.core.types import Evaluation, Interval, Usage
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.display import Display
-from maxcode.run.record import Batch, Evaluated, Line, Settled
+from maxcode.run.record import Batch, Evaluated, Line, Opened, Settled
 from maxcode.run.waits import waits_on
 
 
@@ -24,6 +24,7 @@ class SearchProgress:
         self._paid: Callable[[], Usage] = Usage
         self._best: Interval | None = None
         self._leader: Interval | None = None
+        self._earlier: set[Interval | None] = set()  # the best of a run that goes on, when this command began
         self._started = time.monotonic()
         self._told = ""
         self._display = Display()
@@ -52,20 +53,27 @@ class SearchProgress:
         self._paid = spent
 
     def watch(self, line: Line) -> None:
-        """Receives one recorded part."""
+        """Receives one recorded part.  Those that have their time were recorded by an earlier command, and come first;
+        what they say together is shown when the run goes on."""
         match line:
-            case Batch():
-                pass
             case Evaluated():
                 self._outcomes[line.evaluation.outcome.value] += 1
                 self._note(line.evaluation)
             case Settled():
                 for evaluation in line.evaluations.values():
                     self._note(evaluation)
+            case Batch():
+                pass
+            case Opened() if not line.t:
+                self._earlier = {self._best, self._leader}
             case _:
                 return
+        if line.t:
+            return
         told = self._line()
-        if told != self._told or self._display.is_live:
+        if isinstance(line, Opened):
+            self._display.note(f"going on after {told}")
+        elif told != self._told or self._display.is_live:
             self._display.say(f"{told}, {time.monotonic() - self._started:.0f} s")
         self._told = told
 
@@ -85,12 +93,10 @@ class SearchProgress:
     def _line(self) -> str:
         done = sum(self._outcomes.values())
         counts = ", ".join(f"{count} {name}" for name, count in sorted(self._outcomes.items()))
-        if self._best is not None:
-            best = f"best {self._best}"
-        elif self._leader is not None:
-            best = f"best {self._leader} (to be confirmed)"
-        else:
-            best = "nothing faster yet"
+        found = self._best or self._leader
+        notes = ["to be confirmed"] * (self._best is None) + ["found earlier"] * (found in self._earlier)
+        noted = f" ({', '.join(notes)})" if notes else ""
+        best = f"best {found}{noted}" if found else "nothing faster yet"
         of_all = f"/{self._budget}" if self._budget < MANY else ""
         return f"{done}{of_all} candidates ({counts or 'none yet'}), {best}{self._spent()}"
 

@@ -18,7 +18,7 @@ from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.observe.trajectory import TOKENS
 from maxcode.policy.agent import AgentSettings
-from maxcode.policy.rules.rewriter import LANGUAGES, can_edit, chosen_rules
+from maxcode.policy.rules.rewriter import LANGUAGES, can_edit, chosen_rules, rules_seen, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
 from maxcode.run.changes import differences
@@ -187,11 +187,13 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
     if request.policy == REWRITER:
         inexact = problem.spec.checker.kind == "float"
         if not can_edit(problem, inexact, rules_of(request)):
+            seen = rules_seen(unit_of(problem), rules_of(request)) if problem.spec.repo is None else ()
+            by_function = "".join(f"\n{line}" for line in seen)
             where = problem.program.name if problem.spec.repo is None else "the files of `edit` in C and C++"
             raise NoRuleError(
                 f"no rule of the built-in rewriter applies to {where}: no candidate would differ from "
                 "it; use a language model (--policy llm:MODEL), answer the prompts yourself (--policy ask), or add "
-                "--anyway to run it all the same"
+                f"--anyway to run it all the same{by_function}"
             )
 
 

@@ -13,25 +13,26 @@ from maxcode.run.display import Display
 from maxcode.sandbox.lanes import holder, told_of_waits
 
 _FIRST_S = 5.0  # a shorter wait is not worth a line
+_EVERY_S = 55.0  # where lines stay: sooner than the display says a line again
 
 
 @contextmanager
 def waits_on(display: Display) -> Iterator[None]:
     """Shows on ``display`` what the work of the block waits for, and for how long.
 
-    For another run: on a live line every second, else after 5 s and whenever the wait has doubled.  For another attempt
-    at a model: once, with the seconds of the pause.
+    For another run: on a live line every second, else after 5 s and then once a minute, however many waits that are.
+    For another attempt at a model: once, with the seconds of the pause.
     """
-    following = _FIRST_S
+    told_at, is_told = -_EVERY_S, False
 
     def tell(seconds: float, is_over: bool) -> None:
-        nonlocal following
+        nonlocal told_at, is_told
         if is_over:
-            if following > _FIRST_S:
+            if is_told:
                 display.say(f"waited {seconds:.0f} s for another maxcode run on this machine")
-            following = _FIRST_S
-        elif seconds >= following:
-            following = max(following, seconds if display.is_live else 2 * seconds)
+            is_told = False
+        elif seconds >= _FIRST_S and (display.is_live or time.monotonic() - told_at >= _EVERY_S):
+            told_at, is_told = time.monotonic(), True
             since = time.strftime("%H:%M:%S", time.localtime(time.time() - seconds))
             display.say(
                 f"waiting for another maxcode run on this machine, which is timing: {seconds:.0f} s so far, since "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import final
 
@@ -15,6 +15,9 @@ from maxcode.core.types import Evaluation, Hotspot, Outcome, Program, State
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.observe.known import is_near_floor
+from maxcode.policy.rules.rewriter import rules_seen, unit_of
+from maxcode.run.names import POLICIES, REWRITER
+from maxcode.run.request import Request, rules_of
 
 LITTLE = 1.2  # times as fast: below it a result says what is left to do
 _SHOWN_STEPS, _SHOWN = 2, 230  # steps of the path, and characters of each
@@ -55,7 +58,7 @@ def change_lines(best: State | None) -> tuple[str, ...]:
     return tuple(told)
 
 
-def left_lines(found: Result, admitted: Admitted, policy_is_built_in: bool, budget: int) -> tuple[str, ...]:
+def left_lines(found: Result, admitted: Admitted, request: Request) -> tuple[str, ...]:
     """What is left to do; empty where enough was won, or nothing could be timed."""
     best = found.best
     timing = best.step.evaluation.timing if best is not None and best.step is not None else None
@@ -66,7 +69,16 @@ def left_lines(found: Result, admitted: Admitted, policy_is_built_in: bool, budg
         return ("the original takes about as long as a process that only reads its input: nothing is left to gain",)
     program = admitted.problem.program
     hot = _hottest(admitted.baseline.profile, program)
-    return (*((hot,) if hot else ()), _further(policy_is_built_in, budget), f"all answers of this kind: {_TABLE}")
+    further = _further(request.policy in POLICIES, request.budget)
+    return (*((hot,) if hot else ()), *_seen(found, request), further, f"all answers of this kind: {_TABLE}")
+
+
+def _seen(found: Result, request: Request) -> Iterator[str]:
+    """What the built-in rules see in the functions of the best Python program."""
+    problem = found.problem
+    if request.policy == REWRITER and problem.spec.repo is None:
+        best = replace(problem, program=found.best.program if found.best is not None else problem.program)
+        yield from (f"rules: {line}" for line in rules_seen(unit_of(best), rules_of(request)))
 
 
 def notes_on_candidates(found: Result) -> Iterator[str]:

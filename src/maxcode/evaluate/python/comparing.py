@@ -4,8 +4,9 @@ Types are the same, down to the class, the dtype and the shape; whole numbers, t
 are within the tolerance: ``|got - want| <= tolerance * (|want| + scale)``.  For one alone ``scale`` is 0; in an array
 or list it is the root mean square of all, because sums that cancel may come out as they like, but at most 1 or 1000
 times ``|want|``, whichever is more, because one number that is far from the others must not hide them.  NaN is NaN,
-infinity itself.  The keys of a dict come in the same order.  What is one object for the caller of the candidate must be
-one for that of the original, and of the same value.
+infinity itself.  The keys of a dict come in the same order, the items of a set in any; the real numbers of a set in a
+set are exact.  What is one object for the caller of the candidate must be one for that of the original, and of the same
+value.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from typing import Any, final
 from maxcode.evaluate.function.comparing import beside, distance
 from maxcode.evaluate.python.digests import Digests
 from maxcode.evaluate.python.nodes import MARKS, Items, Node, Reader, Unreadable, expanded
+from maxcode.evaluate.python.unordered import FORMATS, Nested, in_one_order
 
 TOLERANCES = {"d": 1e-9, "f": 1e-5, "e": 1e-2}  # of the formats of struct, where the problem gives none
-_CODES = {"f8": "d", "c16": "d", "f4": "f", "c8": "f", "f2": "e"}
 _WORDS = {
     "N": "None", "T": "True", "F": "False", "i": "int", "I": "int", "f": "float", "c": "complex", "s": "str",
     "y": "bytes", "B": "bytearray", "l": "list", "t": "tuple", "d": "dict", "S": "set", "Z": "frozenset",
@@ -126,11 +127,13 @@ class Comparison:
                 raise Differs(f"{where} is {_told(got)}, {other} in place of {one}")
 
     def _instance(self, want: Node, got: Node, where: str, depth: int) -> None:
-        """Objects of a dataclass: all that the original's holds, be it a field or not."""
+        """Objects of a dataclass: all that the original's holds, be it a field or not.
+
+        Also what has a private name: from outside nobody sees whether a method would do that work later."""
         self._listed(want[:5], got[:5], where, depth)
         for name, one in want[5].items():
             if name not in got[5]:
-                raise Differs(f"{where} does not hold {name}, and the original's does")
+                raise Differs(f"{where} does not hold {name}, and the original's does when the call returns")
             self._node(one, got[5][name], f"{where}.{name}", depth)
 
     def _parts(self, want: Node, got: Node, where: str, depth: int) -> None:
@@ -148,8 +151,23 @@ class Comparison:
             self._node(one, other, where, depth)
 
     def _unordered(self, want: Node, got: Node, where: str, depth: int) -> None:
-        if want[1][1] != got[1][1] or self.digests[0].of(want) != self.digests[1].of(got):
-            raise Differs(f"{where} is a {_WORDS[want[0]]} of other items")
+        """Sets: the same items, or items in one order within the tolerance, but for sets in sets."""
+        if self.digests[0].of(want) == self.digests[1].of(got):
+            return
+        what = f"{where} is a {_WORDS[want[0]]} of other items"
+        if want[1][1] != got[1][1]:
+            raise Differs(what)
+        try:
+            orders = in_one_order(want[1], got[1], self._gap)
+        except Nested:
+            raise Differs(what) from None
+        if orders is None:
+            raise Differs(what)
+        self.items(*orders, where, depth)
+
+    def _gap(self, code: str, value: float, scale: float) -> float:
+        """What two numbers of a set that are a rounding apart are nearer than."""
+        return 4 * self._bound(code) * (abs(value) + _scale(scale, abs(value)))
 
     def _array(self, want: Node, got: Node, where: str, depth: int) -> None:
         for what, one, other in (("dtype", want[2], got[2]), ("shape", want[3], got[3])):
@@ -161,7 +179,7 @@ class Comparison:
             raise Differs(f"{where} is an array whose elements are the same memory (broadcast), the original's is not")
         one, other = (_in_order(node) for node in (want, got))
         dtype = want[2].lstrip("<=|")
-        self._numbers(_CODES.get(dtype), one, other, where, 2 if dtype.startswith("c") else 1)
+        self._numbers(FORMATS.get(dtype), one, other, where, 2 if dtype.startswith("c") else 1)
 
     def _numbers(self, code: str | None, want: bytes, got: bytes, where: str, width: int = 1) -> None:
         if want == got:
@@ -191,7 +209,7 @@ class Comparison:
         return 0.0 if all(self._near(a, b, _scale(scale, size), code) for a, b, size in pairs) else math.inf
 
     def _scalar(self, want: Node, got: Node, where: str, depth: int) -> None:
-        code = _CODES.get(want[1].lstrip("<=|"))
+        code = FORMATS.get(want[1].lstrip("<=|"))
         if want[1] != got[1]:
             raise Differs(f"{where} is a numpy {got[1]} in place of a {want[1]}")
         if want[2] == got[2]:
@@ -334,7 +352,7 @@ def _beyond(size: float, most: float = MOST_REAL) -> set[str]:
 
 def _beyond_in(dtype: str, data: bytes) -> set[str]:
     name = dtype.lstrip("<=|")
-    if code := _CODES.get(name):
+    if code := FORMATS.get(name):
         return _beyond(distance("double", _doubled(code, data), None), MOST_REAL if code == "d" else MOST_FLOAT)
     if name in ("f16", "c32"):
         powers = (one & 0x7FFF for one in array("H", data)[_EXPONENT::8])

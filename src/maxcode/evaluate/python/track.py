@@ -267,7 +267,9 @@ class PythonTrack:
 def _charged(found: Mapping[Side, Ran]) -> dict[Side, Ran]:
     """The rounds, each with what it took after its calls beyond the original, where it could work for the next ones.
 
-    Nobody gains by taking less, because who replaces the driver could tell sooner what became of its arguments."""
+    Nobody gains by taking less, because who replaces the driver could tell sooner what became of its arguments.  Such a
+    program may work for as long as the original takes to tell, and no rule about time can find it, because it may fill
+    just that.  To charge both in full would reward telling sooner even where there is nothing to work on."""
     least = found["original"].prepared_s
     more = {name: max(0.0, ran.prepared_s - least) for name, ran in found.items()}
     return {

@@ -1,10 +1,10 @@
-"""What the rules for Python share: a site's name, and an edit from its patches."""
+"""What the rules for Python share: a site's name, an edit from its patches, and what keeps a rule from applying."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 from maxcode.code.cpp.edit import Change, Edit
@@ -16,10 +16,20 @@ from maxcode.policy.rules.python.script import Script, Variable
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A script with its types."""
+    """A script with its types.
+
+    ``misses``: by function and rule, the first line where the rule has a place and does not apply, and why; the same
+    whenever a rule reads the script.
+    """
 
     script: Script
     types: Types
+    misses: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+
+    def miss(self, rule: str, node: ast.expr | ast.stmt, why: str) -> None:
+        """Keeps why a rule does not apply at a place."""
+        key, found = (self.place(node), rule), (node.lineno, why)
+        self.misses[key] = min(found, self.misses.get(key, found))
 
     def place(self, node: ast.AST) -> str:
         """The function that a node stands in, for the name of a site."""

@@ -34,26 +34,34 @@ def memo_table(unit: Unit) -> Iterable[Edit]:
 
 
 def _is_fit(read: Reading, function: ast.FunctionDef) -> bool:
-    script, types = read.script, read.types
+    """Whether the results of a function may be kept; of one that calls itself twice, what hinders is kept."""
+    script = read.script
     variable = (script.tree, function.name)
     own = [use for use in script.uses.get(variable, []) if script.scope_of(use) is function]
-    parameters = function.args.args
     body = _body(function)
-    is_called = types.is_known(function) and len(own) >= 2 and len(own) < len(script.uses[variable])
-    if not is_called or not parameters or not body or script.indent(function) is None or script.indent(body[0]) is None:
+    if len(own) < 2 or not body or script.indent(function) is None or script.indent(body[0]) is None:
         return False
-    calls = [script.parents[use] for use in script.uses[variable]]
-    arguments = [one for call in calls if isinstance(call, ast.Call) for one in call.args]
-    kinds = {parameter.arg: {types.of(call.args[n]) for call in calls if isinstance(call, ast.Call)}
-             for n, parameter in enumerate(parameters)}  # fmt: skip
-    is_keyed = bool(arguments) and all(len(kind) == 1 and kind <= _KEYS for kind in kinds.values())
+    why = _hindrance(read, function, len(own) < len(script.uses[variable]))
+    if why:
+        read.miss("memo_table", own[0], why)
+    return not why
+
+
+def _hindrance(read: Reading, function: ast.FunctionDef, is_called: bool) -> str:
+    """Why the results of a recursion may not be kept; empty if they may."""
+    script, types, parameters = read.script, read.types, function.args.args
+    if not types.is_known(function) or not is_called:
+        return f"{function.name} is called from outside, or in another way than with plain arguments"
+    calls = [script.parents[use] for use in script.uses[script.tree, function.name]]
+    kinds = [{types.of(call.args[n]) for call in calls if isinstance(call, ast.Call)} for n in range(len(parameters))]
+    if not kinds or not all(len(kind) == 1 and kind <= _KEYS for kind in kinds):
+        return f"not all arguments of {function.name} are known to be whole numbers or texts"
+    if types.returned(function) not in SCALARS:
+        return f"what {function.name} returns is no known number or text"
     bound = all(script.bindings[function, parameter.arg] == [parameter] for parameter in parameters)
-    return (
-        is_keyed
-        and bound
-        and types.returned(function) in SCALARS
-        and all(_is_pure(read, function, one) for one in body)
-    )
+    if not bound or not all(_is_pure(read, function, one) for one in _body(function)):
+        return f"{function.name} does more than work out a result from its arguments"
+    return ""
 
 
 def _body(function: ast.FunctionDef) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading, method_call
-from maxcode.policy.rules.python.library_types import SCALARS
+from maxcode.policy.rules.python.library_types import ANY, SCALARS
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Variable
 
@@ -22,8 +22,25 @@ def set_lookup(unit: Unit) -> Iterable[Edit]:
     """
     read = reading(unit)
     for variable in read.script.bindings if read else ():
-        if read is not None and read.is_bound_by_names(variable) and (found := _set_lookup(read, variable)):
+        asked = [use for use in read.loads(variable) if _may_be_searched(read, use)] if read else []
+        if read is None or not asked:
+            continue
+        if not read.is_bound_by_names(variable):
+            read.miss("set_lookup", asked[0], f"{variable[1]} comes from elsewhere, and may be a list or not")
+        elif found := _set_lookup(read, variable):
             yield found
+
+
+def _may_be_searched(read: Reading, use: ast.Name) -> bool:
+    """Whether something is searched for in what may be a list."""
+    compare, found = read.script.parents[use], read.types.of(use)
+    is_list = found == ANY or (isinstance(found, tuple) and found[0] == "list")
+    return (
+        is_list
+        and isinstance(compare, ast.Compare)
+        and compare.comparators == [use]
+        and isinstance(compare.ops[0], ast.In | ast.NotIn)
+    )
 
 
 def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
@@ -37,6 +54,7 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
             isinstance(statement, ast.Assign) and statement.targets == [use] and _is_empty_list(read, statement.value)
         )
         if not is_empty or not isinstance(statement, ast.Assign) or script.indent(statement) is None:
+            read.miss("set_lookup", use, f"{variable[1]} is not made as an empty list, in a line of its own")
             return None
         patches.append(script.after(statement, f"{name} = set()"))
     for use in read.loads(variable):
@@ -44,12 +62,17 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
         if found is not None and found[0] == "append" and len(found[1].args) == 1:
             patch = _added(read, found[1], name)
             if patch is None:
+                read.miss("set_lookup", use, f"what is appended to {variable[1]} is no known number or text")
                 return None
             patches += patch
-        elif _is_searched(read, use):
+        elif _may_be_searched(read, use):
+            if not _is_searched(read, use):
+                read.miss("set_lookup", use, f"what is searched for in {variable[1]} is no known number or text")
+                return None
             searches.append(use)
             patches.append(script.replaced(use, name))
         elif not _is_looked_at(read, use):
+            read.miss("set_lookup", use, f"{variable[1]} is changed here, or handed on")
             return None
     if not searches:
         return None
@@ -80,9 +103,7 @@ def _added(read: Reading, call: ast.Call, name: str) -> list[Patch] | None:
 
 def _is_searched(read: Reading, use: ast.Name) -> bool:
     compare = read.script.parents[use]
-    if not isinstance(compare, ast.Compare) or compare.comparators != [use]:
-        return False
-    return isinstance(compare.ops[0], ast.In | ast.NotIn) and read.types.of(compare.left) in SCALARS
+    return isinstance(compare, ast.Compare) and read.types.of(compare.left) in SCALARS
 
 
 def _is_looked_at(read: Reading, use: ast.Name) -> bool:
@@ -104,8 +125,18 @@ def popleft(unit: Unit) -> Iterable[Edit]:
     """Use a deque for a list whose first element is taken out, and which is used as a queue alone."""
     read = reading(unit)
     for variable in read.script.bindings if read else ():
-        if read is not None and read.is_bound_by_names(variable) and (found := _popleft(read, variable)):
+        taken = [use for use in read.loads(variable) if _is_taken_out(read, use)] if read else []
+        if read is None or not taken:
+            continue
+        if not read.is_bound_by_names(variable):
+            read.miss("popleft", taken[0], f"{variable[1]} comes from elsewhere, and others may see it")
+        elif found := _popleft(read, variable):
             yield found
+
+
+def _is_taken_out(read: Reading, use: ast.Name) -> bool:
+    found = method_call(use, read.script)
+    return found is not None and found[0] == "pop" and _is_zero(found[1].args)
 
 
 def _popleft(read: Reading, variable: Variable) -> Edit | None:
@@ -116,15 +147,18 @@ def _popleft(read: Reading, variable: Variable) -> Edit | None:
     for use in script.uses.get(variable, []):
         parent, found = script.parents[use], method_call(use, script)
         if script.is_in(use, ast.Try):
-            return None  # the two name an empty queue in other words
+            read.miss("popleft", use, f"an error of {variable[1]} may be caught here, whose words would differ")
+            return None
         if isinstance(use.ctx, ast.Store):
             if not isinstance(parent, ast.Assign) or parent.targets != [use] or not _is_new_list(read, parent.value):
+                read.miss("popleft", use, f"{variable[1]} is no new list here")
                 return None
             patches.append(script.replaced(parent.value, f"{name}({script.source(parent.value)})"))
-        elif found is not None and found[0] == "pop" and _is_zero(found[1].args):
+        elif found is not None and _is_taken_out(read, use):
             taken.append(use)
             patches.append(Patch(script.span(use)[1], script.span(found[1])[1], ".popleft()"))
         elif not (_is_queue_method(found) or _is_asked(read, use)):
+            read.miss("popleft", use, f"{variable[1]} is more than a queue here")
             return None
     what = f"takes from the front of a deque in place of the list {variable[1]}"
     return read.edit("popleft", f"{variable[1]} in {read.place(taken[0])}", what, patches, *taken) if taken else None
@@ -196,12 +230,14 @@ def _comprehension(read: Reading, made: ast.stmt, loop: ast.stmt) -> Edit | None
     if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
         test, body = f" if {script.source(body[0].test)}", body[0].body
     element = _appended(read, body, target)
-    if (
-        element is None
-        or script.is_in(loop, ast.Try)
-        or script.indent(made) is None
-        or not _is_closed(read, loop, target)
-    ):
+    if element is None:
+        read.miss("comprehension", loop, f"the loop does more than append to {target.id}")
+        return None
+    if script.is_in(loop, ast.Try) or script.indent(made) is None:
+        read.miss("comprehension", loop, "an error in the loop may be caught, or its line holds more")
+        return None
+    if not _is_closed(read, loop, target):
+        read.miss("comprehension", loop, f"{target.id} or the loop's variables are used in or after it")
         return None
     if isinstance(element, ast.Tuple) and not script.source(element).startswith("("):
         return None

@@ -10,6 +10,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading
+from maxcode.policy.rules.python.library_types import ANY
 from maxcode.policy.rules.python.reading import reading
 
 _STAYS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -98,7 +99,10 @@ def _in_place(read: Reading, node: ast.Assign) -> Patch | None:
     is_name = len(node.targets) == 1 and isinstance(target, ast.Name) and isinstance(value, ast.Name)
     if not is_name or len(parts) < 2 or not isinstance(target, ast.Name) or not isinstance(value, ast.Name):
         return None
-    if target.id != value.id or any(read.types.of(part) != "str" for part in (value, *parts)):
+    kinds = {read.types.of(part) for part in (value, *parts)}
+    if target.id == value.id and ANY in kinds and kinds <= {ANY, "str"}:
+        read.miss("append_in_place", node, f"not all of what becomes {target.id} is known to be text")
+    if target.id != value.id or kinds != {"str"}:
         return None
     start, end = read.script.span(node.value)[0], read.script.span(value)[1]
     plus = re.match(rb"\s*\+\s*", read.script.data[end:])
@@ -135,7 +139,11 @@ def _lengths(read: Reading, loop: ast.While, number: int) -> Iterable[Edit]:
             continue
         name = node.args[0]
         variable = script.variable(name) if isinstance(name, ast.Name) else None
-        if variable is None or not isinstance(name, ast.Name) or read.types.of(name) != "str":
+        if variable is None or not isinstance(name, ast.Name):
+            continue
+        if (found := read.types.of(name)) != "str":
+            if found == ANY:
+                read.miss("length_once", loop, f"{name.id} is not known to be a text")
             continue
         bound = script.bindings[variable]
         if not all(isinstance(one, ast.arg) for one in bound) or variable[0] is not script.scope_of(loop):

@@ -16,6 +16,7 @@ from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.languages import language as language_row
 from maxcode.core.types import Action, Observation, Problem
+from maxcode.policy.rules.python.nearest import nearest
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
     EditChoice,
@@ -63,11 +64,13 @@ class Rewriter:
 def propose(observation: Observation, rules: frozenset[str] = USUAL_RULES) -> Action:
     """The proposal for an observation."""
     request = read(observation)
+    unit = Unit(request.language, request.text, request.others, observation.state.problem.spec.flags)
+    seen = "".join(f"\n{line}" for line in rules_seen(unit, rules))
     return proposal(
         request,
         PolicyTraits(
             header=HEADER,
-            nothing="No rule applies, or all that do have failed",
+            nothing=f"No rule applies, or all that do have failed{seen and f'. By function:{seen}'}",
             elsewhere="No rule applies: the rules are for C++, C and Python",
             languages=LANGUAGES,
             offers=_Offers(request, rules),
@@ -117,6 +120,14 @@ def unit_of(problem: Problem) -> Unit:
     program = problem.program
     others = tuple(text for path, text in program.files.items() if path != program.name)
     return Unit(problem.language, program.files[program.name], with_entry(others, problem), problem.spec.flags)
+
+
+def rules_seen(unit: Unit, rules: frozenset[str]) -> tuple[str, ...]:
+    """For each function of a Python program which of the rules apply, and what kept the nearest from it; nothing for
+    other languages."""
+    if unit.language != "python":
+        return ()
+    return nearest(unit, [rule for rule in RULES if rule.name in rules and "python" in rule.languages])
 
 
 def can_edit(problem: Problem, inexact: bool, rules: frozenset[str]) -> bool:

@@ -1,0 +1,2 @@
+def is_solution(text, result):
+    return result.words == text.split()
