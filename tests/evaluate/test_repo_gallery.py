@@ -25,7 +25,8 @@ from tests.support.rules import SHORT
 FEW = {
     "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "equal_to_all", "mean_of_a_sample",
     "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
-    "build_rewrites_by_a_hidden_way", "packs_less", "stops_too_early", "ends_by_a_table_of_names",
+    "build_rewrites_by_a_hidden_way", "packs_less", "stops_too_early", "asks_where_modules_came_from",
+    "ends_by_a_table_of_names",
 }  # fmt: skip
 FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely"}
 MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}

@@ -35,6 +35,10 @@ _FREE = r"(?<![.\w])(?<!->)"  # in front of a word of C: it is no member of an o
 _KNOWN = r"^(?:[^?\s]\S*\.)?_*"  # in front of a module's name: what is known to be a module, also one of another
 _ANY = r"(?:^|\.)_*"  # the same, or an attribute of what is not known
 _OS = rf"{_ANY}(?:os|posix|nt)\."
+_OF_SYS = (  # what a library asks of ``sys``; all else may tell who runs it
+    "maxsize|maxunicode|byteorder|intern|version|version_info|hexversion|platform|implementation|getsizeof|getrefcount|"
+    "[a-z]+_info|[gs]etrecursionlimit|[gs]et_int_max_str_digits|getdefaultencoding|getfilesystemencoding|exit"
+)
 _STDLIB = "|".join(sorted(sys.stdlib_module_names - {"builtins"}))
 _EVERY = (
     _rule(
@@ -75,7 +79,10 @@ _IN_PYTHON = (
         r"\b(?:__builtins__|builtins|importlib|pkgutil|runpy)\b|\b__import__\s*\(|\bmonkeypatch",
         names=(
             rf"{_ANY}sys\.(?:modules|meta_path|path_hooks|path|argv|orig_argv|flags|_xoptions|executable|monitoring)\b",
-            rf"{_ANY}sys\.(?:stdout|stderr|__std\w+__|gettrace|getprofile|breakpointhook|unraisablehook)\b",
+            rf"{_ANY}sys\.(?:path_importer_cache|stdin|stdout|stderr|__std\w+__|gettrace|getprofile)\b",
+            rf"{_ANY}sys\.(?:breakpointhook|unraisablehook)\b",
+            rf"^(?:[^?.\s]\S*\.)?_*sys\.(?!(?:{_OF_SYS})\b)\w+",
+            rf"{_KNOWN}logging\.(?:root|lastResort|_\w+)\b|{_KNOWN}warnings\.(?:filters|_\w+)\b",
             rf"^import _*(?:imp|site|mock)\b|^builtins\.__import__\b|^(?:{_STDLIB})\.[\w.]+ =$",
             rf"{_KNOWN}(?:sys|os|posix|nt|signal|time|gc|inspect)\.\*$",
         ),
