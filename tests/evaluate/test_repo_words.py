@@ -113,6 +113,15 @@ def test_python_that_looks_like_it_is_not_refused(text: str) -> None:
         (C, "int f(void **b) { return backtrace(b, 9); }\n", "the environment"),
         (C, "int f(void **b) {\n    if (backtrace(b, 9)) {\n    }\n}\n", "the environment"),
         (C, '#define NAME "x.h"\n#include NAME\n', "whose name is made"),
+        (C, "#if 0\nstatic int unlink(int n) {\n}\n#endif\nvoid f(void) { unlink(0); }\n", "data in files"),
+        (C, "#define static\nstatic void unlink(int n) {\n}\n", "data in files"),
+        (C, "static void raise(int n) {\n}\n", "library function"),
+        ("src/a.cc", "static void kill(unit *n) {\n}\nvoid f() { kill(0, 9); }\n", "ends the process"),
+        ("src/a.h", "static void unlink(struct node *n) {\n}\n", "data in files"),
+        (C, "void unlink(struct node *n) {\n    n->a = n->b;\n}\n", "data in files"),
+        (C, "static int f(void) {\n    if (unlink(n)) {\n    }\n}\n", "data in files"),
+        (C, "static int (*go)(int) = exit;\nstatic int f(void) {\n    exit(1);\n}\n", "ends the process"),
+        (C, "static void unlink(struct node *n);\nvoid f(void) { unlink(0); }\n", "data in files"),
         (RUST, "use std::env as here;\nfn f() { here::current_exe(); }\n", "under another name"),
         (RUST, "use std::env::{args};\n", "under another name"),
         (RUST, "use std::{env::{self as e}, fmt};\n", "under another name"),
@@ -137,6 +146,8 @@ def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -
         ("src/fast.pyx", "cimport numpy as np\nfrom scipy import signal\ncdef f(x): return signal.x(x.exit(), np.y)\n"),
         (C, "static int backtrace[64][64];\nint f(int i, int j) { return backtrace[i][j]; }\n"),
         (C, "static int backtrace(int i)\n{\n    return i;\n}\nint f(int i) { return backtrace(i); }\n"),
+        (C, "static void unlink(struct node *n) {\n    n->a->b = n->b;\n}\nvoid f(struct node *n) { unlink(n); }\n"),
+        (C, "#ifdef A\n#endif\nstatic inline int open(int i)\n{\n    return i;\n}\nint f(int i) { return open(i); }\n"),
         (C, "int f(const struct box *one) { return one->environment + one->end; }\n"),
         (RUST, "use std::collections::{HashMap as Map};\nuse std::fmt as f;\nfn g(x: u8) -> u64 { x as u64 }\n"),
         (RUST, "use std::io::{self, Write};\nuse std::{cmp, mem};\n"),
@@ -146,6 +157,14 @@ def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -
 )  # fmt: skip
 def test_other_languages_may_use_words_that_look_like_it(path: str, text: str) -> None:
     assert said(text, path) == ()
+
+
+def test_an_order_of_its_own_is_a_doubt_and_what_is_equal_to_all_is_refused() -> None:
+    base = Program({PYTHON: "x = 1\n"})
+    node = "class Node:\n    def __lt__(self, other):\n        return self.cost < other.cost\n"
+    ordered, equal = (Program({PYTHON: one}) for one in (node, node.replace("lt", "eq")))
+    assert barred(base, ordered) == () and "less than" in doubtful(base, ordered)[0]
+    assert "equal to" in barred(base, equal)[0]
 
 
 def test_a_module_is_followed_through_several_files() -> None:

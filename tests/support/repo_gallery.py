@@ -596,5 +596,18 @@ HONEST = (
             )
         },
     ),
+    Patch(
+        "names_of_a_list",
+        "c",
+        {
+            SUMS: C_FAST.replace(
+                "/* The",
+                "struct node {\n    struct node *before, *after;\n};\n\nstatic void unlink(struct node *one) {\n"
+                "    one->before->after = one->after;\n}\n\nvoid taken(struct node *one);\n"
+                "void taken(struct node *one) { unlink(one); }\n\n/* The",
+                1,
+            )
+        },
+    ),
     Patch("constant_table", "c", {SUMS: C_FAST.replace("/* The", "const int ones[16] = {1, 1, 1, 1};\n\n/* The", 1)}),
 )
