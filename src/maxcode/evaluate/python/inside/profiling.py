@@ -22,7 +22,8 @@ def profile_calls(meta: dict[str, Any], driver: Any) -> None:
     """Seconds of some calls, of handing over, and by function, as JSON: on the calls that a candidate may see."""
     function, make = driver.load_function(meta), driver.maker(meta)
     call_s = handing_s = 0.0
-    seen, before, calls = cProfile.Profile(), {}, len(driver.recorded_calls())
+    seen, calls = cProfile.Profile(), len(driver.recorded_calls())
+    before: dict[str, bytes] = {}
     print(f"\n{CALLS}", flush=True)
     for number in range(calls):
         timed_call(driver, function, driver.message(make, [number]))  # warm
@@ -34,9 +35,8 @@ def profile_calls(meta: dict[str, Any], driver: Any) -> None:
             seen.runcall(function, *args, **kwargs)
         if call_s > PROFILED_S:
             break
-    timed_call(
-        driver, function, driver.message(make, [calls - 1])
-    )  # another one than the first: it leaves other things
+    if calls:  # another input than the first, for which it leaves other things
+        timed_call(driver, function, driver.message(make, [calls - 1]))
     after = held(function)
     spots = [[one.code if isinstance(one.code, str) else place_of(one.code), one.inlinetime] for one in seen.getstats()]
     sys.stdout.flush()
