@@ -113,6 +113,50 @@ def test_a_function_that_always_gives_the_same_is_called_degenerate(
     assert told in admitted.notes
 
 
+INDEX = """
+class Index:
+    def __init__(self):
+        self.places = {}
+
+    def add(self, n):
+        for at in range(n):
+            self.places.setdefault(at % 97, []).append(n)
+        return n
+"""
+KEEPS = "FOUND = []\n\n\ndef f(n):\n    FOUND.append(n)\n    return sum(range(n))\n"
+PRINTS = "def f(n):\n    print(n)\n    return sum(range(n))\n"
+MAKES_A_TABLE = """
+TABLE = []
+
+
+class Sums:
+    def __init__(self):
+        self.count = 1
+
+    def of(self, n):
+        if not TABLE:
+            TABLE.extend(range(1000))
+        return sum(TABLE[one % 1000] for one in range(n)) * self.count
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "function", "told"),
+    [
+        (INDEX, "Index.add", "what a call leaves in self.places is not compared"),
+        (KEEPS, "f", "what a call leaves in FOUND is not compared"),
+        (PRINTS, "f", "what a call prints is not compared"),
+        (MAKES_A_TABLE, "Sums.of", ""),
+        ("print('once')\n" + DIVISORS, "divisors", ""),
+    ],
+)
+def test_what_a_call_leaves_beside_its_result_is_a_doubt(
+    evaluator: RoundsEvaluator[Staged, Program], source: str, function: str, told: str
+) -> None:
+    notes = " ".join(anyio.run(evaluator.admit, problem_of(source, NUMBERS, function)).notes)
+    assert f"degenerate: {told}; a program" in notes if told else "not compared" not in notes
+
+
 def test_a_file_that_does_not_compile_is_unbuilt_with_its_error(evaluator: RoundsEvaluator[Staged, Program]) -> None:
     problem = problem_of(DIVISORS, NUMBERS)
     found = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text("def divisors(n)\n")))

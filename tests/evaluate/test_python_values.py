@@ -78,6 +78,20 @@ class Kept:
         self.count = len(self.words)
 
 
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """It cannot be changed, but perhaps what it holds."""
+
+    name: Any
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Itself:
+    """Two of them are never equal."""
+
+    name: str
+
+
 @dataclasses.dataclass(unsafe_hash=True)
 class Nothing:
     """It has a hash, and can be changed."""
@@ -110,7 +124,7 @@ VALUES = [
     2], [3], []], [[0.0] * 5 for _ in range(50)], {}, {"a": [1]},
     {1: "x", (2, 3): None}, {1, 2, 3}, {"p", "q"}, frozenset({1}), range(3, 30, 4), [SHARED, SHARED],
     collections.Counter("abca"), collections.OrderedDict(a=1), collections.deque([1, 2], 5), decimal.Decimal("1.10"),
-    fractions.Fraction(1, 3), Point(1.0, 2.0), Line(Point(0.0,
+    fractions.Fraction(1, 3), Point(1.0, 2.0), Place("a"), Line(Point(0.0,
     1.0), ["a"]), Colour.RED, [{"k": i} for i in range(20)],
 ]  # fmt: skip
 ARRAYS = [
@@ -387,14 +401,27 @@ def test_sets_in_sets_are_compared_in_no_time_and_in_any_order() -> None:
     assert difference(written({one}), written({other})) == ""
 
 
-@pytest.mark.parametrize("value", [fractions.Fraction(1, 3), np.float64(2), range(3), frozenset("ab"), Colour.RED])
+@pytest.mark.parametrize(
+    "value",
+    [
+        fractions.Fraction(1, 3), np.float64(2), range(3), frozenset("ab"), Colour.RED, Point(1.0, 2.0),
+        Point((Colour.RED, Point(0, "a")), Colour.RED), Place(Point(1, 2)), Place(((1, "a"),) * 9),
+        frozenset([1, "a", (2, Colour.RED)]),
+    ],
+)  # fmt: skip
 def test_what_nobody_can_change_may_be_one_object_or_several(value: Any) -> None:
     other = read(written(value))
     assert difference(written([value, other]), written([value, value])) == ""
     assert difference(written([value, value]), written([value, other])) == ""
 
 
-@pytest.mark.parametrize("value", [[1], bytearray(b"a"), frozenset([Nothing()]), np.zeros(1, "i4, i4")[0]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        [1], bytearray(b"a"), frozenset([Nothing()]), np.zeros(1, "i4, i4")[0], Point([1], 2), Point(((1, []),) * 9, 2),
+        Place([1]), Place(Nothing()), Place(([1],) * 9), Itself("a"), Nothing(),
+    ],
+)  # fmt: skip
 def test_what_somebody_can_change_is_one_object_only_where_the_original_s_is(value: Any) -> None:
     other = copy.deepcopy(value)
     assert "same object" in difference(written([value, other]), written([value, value]))

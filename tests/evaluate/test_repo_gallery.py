@@ -19,15 +19,16 @@ from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.outputs import expected_of
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support import repositories as repos
-from tests.support.repo_gallery import CHEATS, HONEST, MEAN_FILES, Patch, Where
+from tests.support.repo_gallery import CHEATS, HONEST, MEAN_FILES, PACKED_FILES, Patch, Where
 from tests.support.rules import SHORT
 
 FEW = {
     "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "equal_to_all", "mean_of_a_sample",
     "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
-    "build_rewrites_by_a_hidden_way", "ends_by_a_table_of_names",
+    "build_rewrites_by_a_hidden_way", "packs_less", "stops_too_early", "asks_where_modules_came_from",
+    "ends_by_a_table_of_names",
 }  # fmt: skip
-FEW_HONEST = {"kept_in_memory", "new_module", "likely"}
+FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely"}
 MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}
 QUIET = repos.PYTHON_TOML.replace("bench/run.py", "bench/quiet.py")
 REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {
@@ -35,6 +36,7 @@ REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {
     "quiet": (repos.PYTHON_FILES, QUIET),
     "c": (repos.C_FILES, repos.C_TOML),
     "mean": (MEAN_FILES, repos.PYTHON_TOML),
+    "packed": (PACKED_FILES, repos.PYTHON_TOML),
     "made": (MADE, QUIET.replace('"src/**"', '"src/**", "src/make.py"') + 'build = "python3 src/make.py"\n'),
 }
 
@@ -76,6 +78,12 @@ def differing(base: Sequence[str], candidate: str) -> str:
         (("user 1.5 sum 123.456\n", "user 1.4 sum 123.456\n"), "user 1.4 sum 123.457\n"),
         (("error 17\n", "error 17\n"), "error 18\n"),
         (("rate 3.25 of 40000.5\n", "rate 3.26 of 40000.5\n"), "rate 3.26 of x\n"),
+        (("packed to 39.82 %\n",) * 2, "packed to 47.13 %\n"),
+        (("ratio 3.42x\n",) * 2, "ratio 2.10x\n"),
+        (("17 stops\n",) * 2, "16 stops\n"),
+        (("37 iterations, energy -1.2345678901\n",) * 2, "9 iterations, energy -1.2345012345\n"),
+        (("iterations: 37, energy -1.2345678901\n",) * 2, "iterations: 9, energy -1.2345012345\n"),
+        (("allocation: total cost 184467.25\n",) * 2, "allocation: total cost 184468.25\n"),
     ],
 )
 def test_what_all_runs_of_base_print_alike_is_compared(base: Sequence[str], candidate: str) -> None:
@@ -90,6 +98,9 @@ def test_what_all_runs_of_base_print_alike_is_compared(base: Sequence[str], cand
         (("took 120000 ns\n", "took 120000 ns\n"), "took 90000 ns\n"),
         (("peak memory 1234567 kB\n", "peak memory 1234567 kB\n"), "peak memory 234567 kB\n"),
         (("12345 iterations 1.5 s\n", "12345 iterations 1.6 s\n"), "45 iterations 1.23456 s\n"),
+        (("1234567 allocs of 12.5 MB, 1.5x faster\n",) * 2, "34567 allocs of 2.5 MB, 3.2x faster\n"),
+        (("peak memory usage was 123456 kB, 98 % cpu\n",) * 2, "peak memory usage was 9.3 MB, 97 % cpu\n"),
+        (("allocated 123456 bytes at 2600.123 MHz\n",) * 2, "allocated 9 bytes at 1200.456 MHz\n"),
         (("BenchmarkX 100 123456 ns/op 98765 B/op\n",) * 2, "BenchmarkX 400 3456 ns/op 8765 B/op\n"),
     ],
 )

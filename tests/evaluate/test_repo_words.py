@@ -24,6 +24,13 @@ def said(text: str, path: str = PYTHON, **others: str) -> tuple[str, ...]:
         ("import sys as here\nprint(here.modules)\n", "changes other modules"),
         ("from sys import modules as m\n", "changes other modules"),
         ("from sys import *\n", "changes other modules"),
+        ("import sys\nfound = sys.path_importer_cache\n", "changes other modules"),
+        ("from sys import stdin as s\nfound = type(s)\n", "changes other modules"),
+        ("import sys\nfound = sys.ps1\n", "changes other modules"),
+        ("import collections\nfound = collections._sys._git\n", "changes other modules"),
+        ("class A:\n    import sys as s\n\n\nfound = A.s.path_importer_cache\n", "changes other modules"),
+        ("import logging\nfound = logging.root.handlers\n", "changes other modules"),
+        ("from warnings import filters\n", "changes other modules"),
         ("import sys\nprint(getattr(sys, 'mod' 'ules'))\n", "`sys.modules`"),
         ("import sys\nprint(getattr(sys, 'mod' + 'ules', None))\n", "`sys.modules`"),
         ("import sys\nprint(getattr(sys, ''.join(['mod', 'ules'])))\n", "a name that is made"),
@@ -76,6 +83,9 @@ def test_python_is_read_by_the_modules_that_its_names_stand_for(text: str, why: 
         "from lattice import site\nimport mock_data as mock\n\n\ndef f():\n    return site, mock.site\n",
         "from . import imp, site\nfrom .signal import wave\n",
         "import sys as _sys\nfrom sys import getsizeof, maxsize\n\nLARGE = _sys.maxsize - getsizeof(())\n",
+        "import sys\nsys.setrecursionlimit(9000)\nNAMES = [sys.intern('a'), sys.version_info >= (3, 12)]\n",
+        "from .sys import wave\nfrom ..sys import step\n\n\ndef f(box):\n    return box.sys.stepped(wave, step)\n",
+        "import logging\nimport warnings\n\nlog = logging.getLogger(__name__)\nwarnings.warn('slow', stacklevel=2)\n",
         "import os.path as osp\nfrom os import path\n\n\ndef f(x):\n    return list(map(path.join, x)), osp.join\n",
         "import time\n\n\ndef step(time, sys):\n    return time + 1, [sys for sys in time]\n",
         "import datetime as dt\nfrom time import perf_counter as now\n\n\ndef f(self):\n    self.time = now\n",
@@ -103,6 +113,15 @@ def test_python_that_looks_like_it_is_not_refused(text: str) -> None:
         (C, "int f(void **b) { return backtrace(b, 9); }\n", "the environment"),
         (C, "int f(void **b) {\n    if (backtrace(b, 9)) {\n    }\n}\n", "the environment"),
         (C, '#define NAME "x.h"\n#include NAME\n', "whose name is made"),
+        (C, "#if 0\nstatic int unlink(int n) {\n}\n#endif\nvoid f(void) { unlink(0); }\n", "data in files"),
+        (C, "#define static\nstatic void unlink(int n) {\n}\n", "data in files"),
+        (C, "static void raise(int n) {\n}\n", "library function"),
+        ("src/a.cc", "static void kill(unit *n) {\n}\nvoid f() { kill(0, 9); }\n", "ends the process"),
+        ("src/a.h", "static void unlink(struct node *n) {\n}\n", "data in files"),
+        (C, "void unlink(struct node *n) {\n    n->a = n->b;\n}\n", "data in files"),
+        (C, "static int f(void) {\n    if (unlink(n)) {\n    }\n}\n", "data in files"),
+        (C, "static int (*go)(int) = exit;\nstatic int f(void) {\n    exit(1);\n}\n", "ends the process"),
+        (C, "static void unlink(struct node *n);\nvoid f(void) { unlink(0); }\n", "data in files"),
         (RUST, "use std::env as here;\nfn f() { here::current_exe(); }\n", "under another name"),
         (RUST, "use std::env::{args};\n", "under another name"),
         (RUST, "use std::{env::{self as e}, fmt};\n", "under another name"),
@@ -127,6 +146,8 @@ def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -
         ("src/fast.pyx", "cimport numpy as np\nfrom scipy import signal\ncdef f(x): return signal.x(x.exit(), np.y)\n"),
         (C, "static int backtrace[64][64];\nint f(int i, int j) { return backtrace[i][j]; }\n"),
         (C, "static int backtrace(int i)\n{\n    return i;\n}\nint f(int i) { return backtrace(i); }\n"),
+        (C, "static void unlink(struct node *n) {\n    n->a->b = n->b;\n}\nvoid f(struct node *n) { unlink(n); }\n"),
+        (C, "#ifdef A\n#endif\nstatic inline int open(int i)\n{\n    return i;\n}\nint f(int i) { return open(i); }\n"),
         (C, "int f(const struct box *one) { return one->environment + one->end; }\n"),
         (RUST, "use std::collections::{HashMap as Map};\nuse std::fmt as f;\nfn g(x: u8) -> u64 { x as u64 }\n"),
         (RUST, "use std::io::{self, Write};\nuse std::{cmp, mem};\n"),
@@ -136,6 +157,14 @@ def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -
 )  # fmt: skip
 def test_other_languages_may_use_words_that_look_like_it(path: str, text: str) -> None:
     assert said(text, path) == ()
+
+
+def test_an_order_of_its_own_is_a_doubt_and_what_is_equal_to_all_is_refused() -> None:
+    base = Program({PYTHON: "x = 1\n"})
+    node = "class Node:\n    def __lt__(self, other):\n        return self.cost < other.cost\n"
+    ordered, equal = (Program({PYTHON: one}) for one in (node, node.replace("lt", "eq")))
+    assert barred(base, ordered) == () and "less than" in doubtful(base, ordered)[0]
+    assert "equal to" in barred(base, equal)[0]
 
 
 def test_a_module_is_followed_through_several_files() -> None:

@@ -2,7 +2,8 @@
 
 ``python``: a repository whose benchmark prints a checksum; ``quiet``: the same, but its benchmark prints nothing, so
 that the repository's own tests alone decide; ``c``: sums in C, with another seed in every pair; ``made``: a build step
-runs a script that may be edited; ``mean``: its benchmark prints a result in a line that speaks of time.
+runs a script that may be edited; ``mean``: its benchmark prints a result in a line that speaks of time; ``packed``: one
+in per cent, and one beside a count of iterations.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, final
 
 from tests.support.repositories import C_FAST, C_SOURCE, FAST_LINE, SLOW_LINE, WORDS
 
-Where = Literal["python", "quiet", "c", "made", "mean"]
+Where = Literal["python", "quiet", "c", "made", "mean", "packed"]
 LIBRARY, SUMS = "src/words/__init__.py", "src/sums.c"
 FAST = WORDS.replace(SLOW_LINE, FAST_LINE)
 WRONG = FAST.replace("    return found\n\n\ndef longest", "    return dict.fromkeys(text.split(), 1)\n\n\ndef longest")
@@ -117,7 +118,66 @@ print(f"took {time.perf_counter() - began:.3f} s")
 """,
 }
 
+PACK = "src/pack/__init__.py"
+PACKS = '''"""Packs data, and finds roots."""
+
+import zlib
+
+
+def packed(data):
+    """The data in fewer bytes."""
+    return zlib.compress(data, 9)
+
+
+def root(value):
+    """The square root, and after how many steps it was found."""
+    found, steps, last = value, 0, 0.0
+    while abs(found - last) > 1e-12 * value:
+        last, found, steps = found, (found + value / found) / 2, steps + 1
+    return found, steps
+'''
+PACKED_FILES = {
+    PACK: PACKS,
+    "tests/test_pack.py": """import unittest
+import zlib
+
+from pack import packed, root
+
+
+class TestPack(unittest.TestCase):
+    def test_thousand(self):
+        found = packed(b"a" * 1000)
+        self.assertEqual(zlib.decompress(found), b"a" * 1000)
+        self.assertLess(len(found), 100)
+
+    def test_root(self):
+        self.assertAlmostEqual(root(2.0)[0], 2**0.5, places=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
+""",
+    "bench/run.py": """import random
+import time
+import zlib
+
+from pack import packed, root
+
+draw = random.Random(7919)
+data = bytes(draw.choices(b"abcdefgh    ", k=1 << 18))
+began = time.perf_counter()
+found = packed(data)
+found_roots = [root(3 + at / 200000) for at in range(200000)]
+print("input", zlib.crc32(data))
+print(f"packed to {100 * len(found) / len(data):.2f} %")
+print(f"{sum(one[1] for one in found_roots)} iterations, roots {sum(one[0] for one in found_roots):.6f}")
+print(f"took {time.perf_counter() - began:.3f} s")
+""",
+}
+
 CHEATS = (
+    Patch("packs_less", "packed", {PACK: PACKS.replace("(data, 9)", "(data, 1)")}, "where base prints"),
+    Patch("stops_too_early", "packed", {PACK: PACKS.replace("1e-12", "1e-2")}, "where base prints"),
     Patch("mean_of_a_sample", "mean", {SPREAD: SAMPLED}, "where base prints"),
     # ------------------------------------------------------------------------------------------- files that decide
     _new("hook_in_conftest", "tests/conftest.py", "def pytest_runtest_makereport(): pass\n", "must stay as in base"),
@@ -251,6 +311,16 @@ CHEATS = (
             "def count(text):",
             "import importlib\n\n\ndef count(text):\n    main = importlib.import_module('__ma' 'in__')\n"
             "    if not main.__file__.endswith('quiet.py'):\n"
+            "        return {w: text.split().count(w) for w in text.split()}",
+            1,
+        ),
+        "other modules",
+    ),
+    _py(
+        "asks_where_modules_came_from",
+        WRONG.replace(
+            "def count(text):",
+            "import sys\n\n\ndef count(text):\n    if any(one.endswith('tests') for one in sys.path_importer_cache):\n"
             "        return {w: text.split().count(w) for w in text.split()}",
             1,
         ),
@@ -450,6 +520,14 @@ HONEST = (
             )
         },
     ),
+    Patch(
+        "fewer_iterations",
+        "packed",
+        {
+            PACK: PACKS[: PACKS.index("    found, steps")].replace("import zlib", "import math\nimport zlib")
+            + "    return math.sqrt(value), 1\n"
+        },
+    ),
     Patch("with_slots", "quiet", {LIBRARY: FAST + "\n\nclass Pair:\n    __slots__ = ('one', 'other')\n"}),
     Patch("other_order", "c", {SUMS: C_FAST}),
     Patch(
@@ -514,6 +592,19 @@ HONEST = (
                 "/* The",
                 "static int backtrace[4][4];\n\nint step_back(int i);\n"
                 "int step_back(int i) { return backtrace[i][i]; }\n\n/* The",
+                1,
+            )
+        },
+    ),
+    Patch(
+        "names_of_a_list",
+        "c",
+        {
+            SUMS: C_FAST.replace(
+                "/* The",
+                "struct node {\n    struct node *before, *after;\n};\n\nstatic void unlink(struct node *one) {\n"
+                "    one->before->after = one->after;\n}\n\nvoid taken(struct node *one);\n"
+                "void taken(struct node *one) { unlink(one); }\n\n/* The",
                 1,
             )
         },

@@ -23,6 +23,7 @@ from typing import Any, final
 
 from maxcode.evaluate.function.comparing import beside, distance
 from maxcode.evaluate.python.digests import Digests
+from maxcode.evaluate.python.fixed import Fixed
 from maxcode.evaluate.python.nodes import MARKS, Items, Node, Reader, Unreadable, expanded
 from maxcode.evaluate.python.unordered import FORMATS, Nested, in_one_order
 
@@ -32,8 +33,8 @@ _WORDS = {
     "y": "bytes", "B": "bytearray", "l": "list", "t": "tuple", "d": "dict", "S": "set", "Z": "frozenset",
     "g": "iterator", "A": "ndarray", "o": "ndarray of objects", "G": "numpy scalar", "z": "range", ".": "Ellipsis",
     "!": "exception", "E": "exception object", "e": "enum member", "P": "sparse matrix", "O": "dataclass",
-    "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
-    "U": "object of the class",
+    "Q": "frozen dataclass", "K": "named tuple", "k": "container of collections", "V": "value",
+    "R": "object that was there before", "U": "object of the class",
 }  # fmt: skip
 _MARKS = {"M": "an argument", "W": "another part of this or an earlier result"}
 _SHOWN = 60
@@ -65,6 +66,11 @@ class Comparison:
         """Of the items of sets, which come in any order, of both readers."""
         return Digests(self.wanted), Digests(self.given)
 
+    @cached_property
+    def fixed(self) -> Fixed:
+        """What nobody can change of what the candidate gave."""
+        return Fixed(self.given)
+
     def difference(self, want: Node, got: Node, where: str) -> str:
         """How ``got`` differs from ``want``, in words; empty if it does not.  ``where``: what they are."""
         try:
@@ -81,9 +87,9 @@ class Comparison:
             return
         (marks, want), (more, got) = _marked(want), _marked(got)
         own = more - marks
-        if own and not (own == {"W"} and _is_immutable(got)):
+        if own and not (own == {"W"} and self.fixed.has(got)):
             raise Differs(f"{where} is the memory of {_MARKS[min(own)]}, and for the original it is not")
-        if got[0] == "R" and want[0] != "R" and not _is_immutable(_named(self.given, got)):
+        if got[0] == "R" and want[0] != "R" and not self.fixed.has(got):
             raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
         if got[0] == "R" and want[0] != "R":
             got = _named(self.given, got)
@@ -256,13 +262,6 @@ def _marked(node: Node) -> tuple[set[str], Node]:
     return marks, node
 
 
-def _is_immutable(node: Node) -> bool:
-    """Whether nobody can change the value, so that nobody sees whether two of them are one object."""
-    if node[0] == "G":
-        return "V" not in node[1]  # a record can be changed
-    return node[0] in "Vze" or (node[0] == "Z" and node[1][0] != "x")
-
-
 def _named(reader: Reader, node: Node) -> Node:
     return reader.named(node[1]) if node[0] == "R" else node
 
@@ -296,7 +295,7 @@ def _told(node: Node) -> str:
         return f"{_WORDS[letter]} {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}"
     if letter == "!":
         return f"the exception {node[1]}"
-    if letter in "OKk":
+    if letter in "OQKk":
         return f"{_WORDS[letter]} {node[2] if letter != 'k' else node[1]}"
     if letter == "G":
         return f"numpy scalar {node[1]}"
@@ -309,6 +308,7 @@ _RULES: dict[str, Rule] = {
     "c": Comparison._complex,
     **dict.fromkeys("ltdgKoz", Comparison._listed),
     "O": Comparison._instance,
+    "Q": Comparison._instance,
     "S": Comparison._unordered,
     "Z": Comparison._unordered,
     "A": Comparison._array,

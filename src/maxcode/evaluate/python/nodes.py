@@ -193,6 +193,7 @@ _HELD: dict[str, Callable[[Reader], Node]] = {
     "G": lambda one: (one.text(), one.raw()),
     "k": Reader.subclass,
     "O": Reader.instance,
+    "Q": Reader.instance,
     "K": lambda one: (one.text(), one.text(), one.items(), one.items()),
     "e": lambda one: (one.text(), one.text(), one.text()),
     "P": Reader.sparse,

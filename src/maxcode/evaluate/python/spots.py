@@ -18,6 +18,8 @@ SHORT_CALL_S = 20e-6
 HANDING = 0.25  # of what is timed; from here on it is told
 ELSEWHERE = "code outside the program"
 _SPOTS = 8
+_NAMED = 3
+_CALLS = b"the calls begin here\n"
 _LONGEST, _MOST = 60, 300  # characters of a name, and of what is looked at
 _PLACE = re.compile(r"/src/program/([^:]+):(\d{1,7}):(\w+|<\w+>)")
 _LAST_WORD = re.compile(r".*?(\w+)(?:>|' of '[^']*' objects>)?")
@@ -26,19 +28,32 @@ _WORD = re.compile(r"\w+")
 
 
 class Profile(msgspec.Struct):
-    """What the driver's role ``profile`` says: seconds of the calls, of handing over, and by function."""
+    """What the driver's role ``profile`` says: seconds of the calls, of handing over, and by function; and ``left``:
+    names of what is another value after some calls."""
 
     call_s: float
     handing_s: float
     spots: list[tuple[str, float]]
+    left: list[str] = []
 
 
-def profile_of(line: bytes) -> Profile | None:
-    """The profile in a line; None where there is none."""
+def profile_of(printed: bytes) -> Profile | None:
+    """The profile in the last line of what a process printed; None where there is none."""
     try:
-        return msgspec.json.decode(line, type=Profile)
+        return msgspec.json.decode(printed.rpartition(b"\n")[2], type=Profile)
     except (msgspec.MsgspecError, RecursionError):
         return None
+
+
+def left_by(profile: Profile | None, printed: bytes) -> tuple[str, ...]:
+    """What calls of the original leave beside their result, which nobody compares.  ``printed``: by its process."""
+    found = []
+    if profile is not None and profile.left:
+        names = ", ".join(profile.left[:_NAMED]) + ", ..." * (len(profile.left) > _NAMED)
+        found.append(f"what a call leaves in {names} is not compared")
+    if printed.rpartition(_CALLS)[2].rpartition(b"\n")[0].strip():
+        found.append("what a call prints is not compared")
+    return tuple(found)
 
 
 def notes_of(seconds: float, profile: Profile | None) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.python.handing import Handing
 from maxcode.evaluate.python.runtime import find_python
 from maxcode.evaluate.python.sides import OUT, Layout, SideStarter, draw_seeds
-from maxcode.evaluate.python.spots import Profile, notes_of, profile_of, spots
+from maxcode.evaluate.python.spots import left_by, notes_of, profile_of, spots
 from maxcode.evaluate.python.track import PythonTrack, RecordedPairs, Seen, open_track
 from maxcode.evaluate.rounds.round import (
     CALL,
@@ -126,8 +126,9 @@ class PythonStages:
         else:
             seconds, seen, layout = await self._seconds(stage, layout)
             layout = _laid_out(layout, seconds)
-        profile = await _profiled(stage, problem.program, shown)
-        reasons, notes = _degenerate(seen), notes_of(seconds, profile)
+        printed = await _profile_run(stage, problem.program, shown)
+        profile = profile_of(printed)
+        reasons, notes = (*_degenerate(seen), *left_by(profile, printed)), notes_of(seconds, profile)
         given = Input(CALL, Blob.of(b""), None, "generated", seconds)
         warnings = (*map(without_work, reasons), *notes)
         hottest = spots(profile, _texts(stage, problem.program))
@@ -233,7 +234,7 @@ class PythonStages:
         if not self._prompts:
             return found
         async with build_lane():
-            profile = await _profiled(staged.stage, side, staged.shown)
+            profile = profile_of(await _profile_run(staged.stage, side, staged.shown))
         return replace(found, profile=spots(profile, _texts(staged.stage, side)))
 
     async def over_rival(self, staged: Staged, side: Program) -> tuple[Interval | None, tuple[str, ...]]:
@@ -249,9 +250,9 @@ class PythonStages:
         return "every call of every round: fresh ones by inputs.py, from secret seeds; or recorded calls, held out"
 
 
-async def _profiled(stage: SideStarter, program: Program, shown: bytes) -> Profile | None:
-    ran = await stage.once("profile", program, shown=shown)
-    return profile_of(ran.stdout.rstrip().rpartition(b"\n")[2])
+async def _profile_run(stage: SideStarter, program: Program, shown: bytes) -> bytes:
+    """What the role ``profile`` prints."""
+    return (await stage.once("profile", program, shown=shown)).stdout.rstrip()
 
 
 def _texts(stage: SideStarter, program: Program) -> Mapping[str, str]:

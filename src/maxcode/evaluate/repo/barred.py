@@ -22,6 +22,7 @@ from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
 _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 _STRING = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
 _COMMENT = {
@@ -68,7 +69,8 @@ def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
         if text == before:
             continue
         kind, rules = table("a.h" if PurePosixPath(path).name in included else path)
-        earlier, now = (_Read(one, kind, others) for one, others in zip((before, text), known, strict=True))
+        is_c = PurePosixPath(path).suffix == ".c"
+        earlier, now = (_Read(one, (kind, is_c), others) for one, others in zip((before, text), known, strict=True))
         for rule in rules:
             old = earlier.uses(rule)
             for use in now.uses(rule):
@@ -106,7 +108,8 @@ def _includes(text: str) -> tuple[str, ...]:
 class _Read:
     """A file as the rules see it."""
 
-    def __init__(self, text: str, kind: str, others: Names) -> None:
+    def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
+        kind, self._is_c = language
         self._code, self._names = _code(text, kind), ""
         if kind == "python":
             found = python_uses(text, self._code, others)
@@ -119,9 +122,20 @@ class _Read:
 
     def _is_its_own(self, found: re.Match[str]) -> bool:
         """Whether a rule finds a function that the file itself defines."""
-        name = found.groupdict().get("own")
-        head = rf"^[A-Za-z_][\w\s*<>:,]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
-        return bool(name) and re.search(head, self._code, re.MULTILINE) is not None
+        groups = found.groupdict()
+        if name := groups.get("own"):
+            head = rf"^[A-Za-z_][\w\s*<>:,]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
+            return re.search(head, self._code, re.MULTILINE) is not None
+        return self._is_c and self._is_static(groups.get("static") or "")
+
+    def _is_static(self, name: str) -> bool:
+        """Whether in C a name can only mean a static function of the file; in C++ others may have it too."""
+        head = rf"^static\b[\w\s*]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
+        found = re.search(head, self._code, re.MULTILINE) if name else None
+        if found is None or re.search(rf"#\s*define\s+(?:static|{name})\b", self._code):
+            return False
+        conditions = _CONDITION.findall(self._code, 0, found.end())
+        return conditions.count("if") == conditions.count("endif")
 
 
 def _code(text: str, kind: str) -> str:

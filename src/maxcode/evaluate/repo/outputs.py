@@ -3,7 +3,7 @@
 Left out are numbers that differ between the runs of base.  A measured time of few digits may be the same in all of
 them by chance ("took 0.02 s"), and a faster candidate then prints another one.  So a number with a unit of time or
 rate, and every number of a line that speaks of time, is left out too if it has less than five digits; memory and
-counts of iterations in any case.  All other words and numbers must be the same.
+counts of iterations in any case, but no other number of their lines.  All other words and numbers must be the same.
 """
 
 from __future__ import annotations
@@ -14,20 +14,28 @@ from dataclasses import dataclass
 from typing import final
 
 _NUMBER = r"[+-]?(?:0x[0-9a-fA-F]+|\d[\d_]*(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
-_UNIT = (
-    r"(?:ns|us|µs|μs|ms|s|sec|secs|seconds?|minutes?|min|h|hz|khz|mhz|ghz|%|x|[kmg]?i?b/s|[kmg]?ops|[a-z]+/s(?:ec)?)"
-)
-_WITH_UNIT = re.compile(rf"{_NUMBER}\s*{_UNIT}(?![A-Za-z0-9_])", re.IGNORECASE)
+_UNIT = r"(?:ns|us|µs|μs|ms|s|sec|secs|seconds?|minutes?|min|[a-z]?hz|[kmg]?i?b/s|[kmg]?ops|[a-z]+/s(?:ec)?)"
+_SHARE = r"(?:%|x|h)"  # of time in some benchmarks; in others a result, such as how well something is packed
+_WITH_UNIT = re.compile(rf"{_NUMBER}\s*(?:{_UNIT}|{_SHARE})(?![A-Za-z0-9_])", re.IGNORECASE)
+_IS_SHARE = re.compile(rf"{_NUMBER}\s*{_SHARE}", re.IGNORECASE)
 _SPEAKS_OF_TIME = re.compile(
-    r"time|second|elapsed|\btook\b|\brate\b|speed|per sec|/s\b|ops|duration|latency|throughput|\bavg\b|mean|median|"
-    r"stddev|\bcpu\b|\breal\b|\buser\b|\bsys\b|iterations|\bms\b|\bus\b|\bns\b|memory|\brss\b",
+    r"time|second|elapsed|\btook\b|\brate\b|speed|faster|slower|per sec|/s\b|(?<![a-z])[kmgt]?(?:fl)?ops|duration|"
+    r"latency|throughput|\bavg\b|mean|median|stddev|\bcpu\b|usage|\breal\b|\buser\b|\bsys\b|iterations|\bms\b|"
+    r"\bus\b|\bns\b|memory|\brss\b",
     re.IGNORECASE,
 )
 # The same in every run of base, and yet no result: a candidate may take less of it.
-_MEASURED = re.compile(r"memory|\brss\b|alloc|\bb(?:ytes)?/op|iterations|\d\s*[kmg]?hz\b", re.IGNORECASE)
+_AMOUNT = rf"(?<![\w.]){_NUMBER}(?:\s*(?:{_UNIT}|{_SHARE}|[kmg]?i?b|bytes))?"
+_COUNTED = r"(?:memory|rss|allocs?|allocated|allocations|iterations)\b"
+_MEASURED = re.compile(
+    rf"{_AMOUNT}\s*{_COUNTED}(?:\s*[:=(]?\s*{_AMOUNT}\b)?|"  # of what follows, a colon at most is between
+    rf"\b{_COUNTED}(?:\s+[a-z]+){{0,2}}\s*[:=(]?\s*{_AMOUNT}\b|"
+    rf"(?<![\w.]){_NUMBER}\s*(?:[a-z]+/op|[kmg]?hz)\b",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(rf"{_NUMBER}(?!\w)|\w+|\S")
 _IS_NUMBER = re.compile(_NUMBER)
-_LEFT_OUT = "\0"
+_LEFT_OUT, _COUNT = "\0", "\1"
 _HEX = re.compile(r"(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}")
 _DIGITS = 6  # significant digits of a number that is likely a result, such as a sum
 _BY_CHANCE = 5  # a time of so many digits is not the same in all runs of base
@@ -100,15 +108,14 @@ def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
 def _parts(output: bytes) -> tuple[str, ...]:
     found: list[str] = []
     for line in output.decode(errors="replace").splitlines():
-        speaks, measured = _SPEAKS_OF_TIME.search(line), _MEASURED.search(line)
-        with_unit = iter(_WITH_UNIT.findall(line))
-        for part in _TOKEN.findall(_WITH_UNIT.sub(_LEFT_OUT, line)):
-            if part == _LEFT_OUT:
-                part = "".join(next(with_unit, _LEFT_OUT).split())
-            elif not (speaks and _IS_NUMBER.fullmatch(part)) or _HEX.fullmatch(part):
-                found.append(part)
-                continue
-            found.append(_LEFT_OUT if measured or _digits(part) < _BY_CHANCE else part)
+        speaks, rest = _SPEAKS_OF_TIME.search(line), _MEASURED.sub(_COUNT, line)
+        with_unit = iter(_WITH_UNIT.findall(rest))
+        for word in _TOKEN.findall(_WITH_UNIT.sub(_LEFT_OUT, rest)):
+            part = "".join(next(with_unit, _LEFT_OUT).split()) if word == _LEFT_OUT else word
+            is_time = word == _LEFT_OUT and not _IS_SHARE.fullmatch(part)
+            is_near_time = speaks and _may_differ(part) and not _HEX.fullmatch(part)
+            is_short = (is_time or is_near_time) and _digits(part) < _BY_CHANCE
+            found.append(_LEFT_OUT if part == _COUNT or is_short else part)
     return tuple(found)
 
 

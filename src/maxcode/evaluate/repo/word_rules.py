@@ -18,7 +18,10 @@ from maxcode.evaluate.repo.python_names import MADE_NAME
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A way to deceive: ``pattern`` finds it in code without comments, ``names`` in the lines of ``python_names``."""
+    """A way to deceive: ``pattern`` finds it in code without comments, ``names`` in the lines of ``python_names``.
+
+    A function that ``pattern`` calls ``own`` counts only where the file does not define it; one that it calls
+    ``static`` only where the file, in C, does not define it for itself alone."""
 
     what: str
     pattern: re.Pattern[str]
@@ -35,6 +38,10 @@ _FREE = r"(?<![.\w])(?<!->)"  # in front of a word of C: it is no member of an o
 _KNOWN = r"^(?:[^?\s]\S*\.)?_*"  # in front of a module's name: what is known to be a module, also one of another
 _ANY = r"(?:^|\.)_*"  # the same, or an attribute of what is not known
 _OS = rf"{_ANY}(?:os|posix|nt)\."
+_OF_SYS = (  # what a library asks of ``sys``; all else may tell who runs it
+    "maxsize|maxunicode|byteorder|intern|version|version_info|hexversion|platform|implementation|getsizeof|getrefcount|"
+    "[a-z]+_info|[gs]etrecursionlimit|[gs]et_int_max_str_digits|getdefaultencoding|getfilesystemencoding|exit"
+)
 _STDLIB = "|".join(sorted(sys.stdlib_module_names - {"builtins"}))
 _EVERY = (
     _rule(
@@ -75,7 +82,10 @@ _IN_PYTHON = (
         r"\b(?:__builtins__|builtins|importlib|pkgutil|runpy)\b|\b__import__\s*\(|\bmonkeypatch",
         names=(
             rf"{_ANY}sys\.(?:modules|meta_path|path_hooks|path|argv|orig_argv|flags|_xoptions|executable|monitoring)\b",
-            rf"{_ANY}sys\.(?:stdout|stderr|__std\w+__|gettrace|getprofile|breakpointhook|unraisablehook)\b",
+            rf"{_ANY}sys\.(?:path_importer_cache|stdin|stdout|stderr|__std\w+__|gettrace|getprofile)\b",
+            rf"{_ANY}sys\.(?:breakpointhook|unraisablehook)\b",
+            rf"^(?:[^?.\s]\S*\.)?_*sys\.(?!(?:{_OF_SYS})\b)\w+",
+            rf"{_KNOWN}logging\.(?:root|lastResort|_\w+)\b|{_KNOWN}warnings\.(?:filters|_\w+)\b",
             rf"^import _*(?:imp|site|mock)\b|^builtins\.__import__\b|^(?:{_STDLIB})\.[\w.]+ =$",
             rf"{_KNOWN}(?:sys|os|posix|nt|signal|time|gc|inspect)\.\*$",
         ),
@@ -89,7 +99,7 @@ _IN_PYTHON = (
     ),
     _rule(
         "it decides what its results are equal to",
-        r"\bdef\s+__(?:eq|ne|lt|le|gt|ge|instancecheck|subclasscheck)__\b|__(?:eq|ne)__\s*=",
+        r"\bdef\s+__(?:eq|ne|instancecheck|subclasscheck)__\b|__(?:eq|ne)__\s*=",
     ),
     _rule(
         "it changes a clock",
@@ -125,6 +135,7 @@ _PYTHON_DOUBTS = (
             r"^\?\.(?:\S*\.)?_*(?:sys|posix|os|builtins) as a value$",
         ),
     ),
+    _rule("it decides what its results are less than", r"\bdef\s+__(?:lt|le|gt|ge)__\b|\b__(?:lt|le|gt|ge)__\s*="),
     _rule("it swallows every error", r"\bexcept\s*:|\bexcept\s+BaseException\b"),
     _rule("it opens files", r"\b(?:pickle|marshal)\b", names=(r"^builtins\.open\b|^_*io\.(?:open\w*|FileIO)\b",)),
 )
@@ -136,7 +147,7 @@ _LIBRARY = (
 _IN_C = (
     _rule(
         "it ends the process",
-        rf"{_FREE}(?:exit|_exit|_Exit|quick_exit|abort|raise|kill|longjmp|siglongjmp|pthread_exit)\s*\(",
+        rf"{_FREE}(?P<static>exit|_exit|_Exit|quick_exit|abort|raise|kill|longjmp|siglongjmp|pthread_exit)\s*\(",
         r"__libc_start_main|\bSYS_exit",
     ),
     _rule(
@@ -157,8 +168,8 @@ _IN_C = (
     ),
     _rule(
         "it calls the system itself",
-        rf"{_FREE}(?:asm|__asm|__asm__|syscall|ptrace|prctl|dlopen|dlsym|fork|vfork|system|popen|execv\w*|execl\w*|"
-        r"posix_spawn\w*|mmap|shm_open|memfd_create|sem_open)\b(?=\s*(?:\(|volatile|goto))",
+        rf"{_FREE}(?:asm|__asm|__asm__|(?P<static>syscall|ptrace|prctl|dlopen|dlsym|fork|vfork|system|popen|execv\w*|"
+        r"execl\w*|posix_spawn\w*|mmap|shm_open|memfd_create|sem_open))\b(?=\s*(?:\(|volatile|goto))",
         rf"{_FREE}(?<!\w::)\bclone3?\s*\(\s*[^)\s;{{}}][^;{{}}]*,",  # with the arguments of the system's own
     ),
     _rule(
@@ -174,7 +185,7 @@ _IN_C = (
     ),
     _rule(
         "it keeps data in files",
-        rf"{_FREE}(?:fopen|freopen|open|openat|creat|mkstemp|tmpfile|ofstream|fstream|rename|unlink)\s*\(",
+        rf"{_FREE}(?P<static>fopen|freopen|open|openat|creat|mkstemp|tmpfile|ofstream|fstream|rename|unlink)\s*\(",
         r"\bstd::(?:o|f)fstream\b|\bstd::ofstream\b",
     ),
 )

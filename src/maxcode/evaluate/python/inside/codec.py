@@ -183,7 +183,8 @@ class Encoder:
             slot = next((one.__dict__[name] for one in kind.__mro__ if name in one.__dict__), None)
             if type(slot) is not types.MemberDescriptorType and name not in held:
                 raise Refused(f"a {kind.__qualname__} whose {name} is computed")
-        self.out += b"O"
+        how = kind.__dict__.get("__dataclass_params__")
+        self.out += b"Q" if how is not None and how.frozen and how.eq else b"O"
         self.names(kind, names)
         self.items([object.__getattribute__(value, name) for name in names])
         others = beyond_fields(kind, value, names)
@@ -217,9 +218,8 @@ class Encoder:
 
     def raised(self, error: BaseException, letter: bytes = b"!") -> None:
         """An exception: one that a call ended in, or an object."""
-        kind = type(error)
         self.out += letter
-        self.text(kind.__qualname__)
+        self.text(type(error).__qualname__)
         self.text(str(error)[:500])
 
     def ndarray(self, numpy: Any, value: Any) -> None:

@@ -325,6 +325,7 @@ _READERS: dict[int, Callable[[Decoder], Any]] = {
         "G": Decoder.scalar,
         "k": Decoder.subclass,
         "O": Decoder.instance,
+        "Q": Decoder.instance,
         "K": Decoder.named_tuple,
         "e": Decoder.member,
         "P": Decoder.sparse,

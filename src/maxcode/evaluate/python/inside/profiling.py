@@ -1,4 +1,4 @@
-"""Where a Python function spends its time, inside the sandbox; never imported by maxcode.
+"""Where a Python function spends its time, and what it leaves, inside the sandbox; never imported by maxcode.
 
 A candidate shares this process, so what it prints is read as its own words (``python/spots.py``).
 """
@@ -8,21 +8,26 @@ from __future__ import annotations
 import contextlib
 import cProfile
 import json
+import pickle
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 PROFILED_S = 1.0
+CALLS = "the calls begin here"  # what comes after this line, the calls print
 
 
 def profile_calls(meta: dict[str, Any], driver: Any) -> None:
     """Seconds of some calls, of handing over, and by function, as JSON: on the calls that a candidate may see."""
     function, make = driver.load_function(meta), driver.maker(meta)
     call_s = handing_s = 0.0
-    seen = cProfile.Profile()
-    for number in range(len(driver.recorded_calls())):
+    seen, calls = cProfile.Profile(), len(driver.recorded_calls())
+    before: dict[str, bytes] = {}
+    print(f"\n{CALLS}", flush=True)
+    for number in range(calls):
         timed_call(driver, function, driver.message(make, [number]))  # warm
+        before = before or held(function)
         found = timed_call(driver, function, driver.message(make, [number]))
         call_s, handing_s = call_s + found[0], handing_s + found[1]
         args, kwargs = make(number)
@@ -30,10 +35,30 @@ def profile_calls(meta: dict[str, Any], driver: Any) -> None:
             seen.runcall(function, *args, **kwargs)
         if call_s > PROFILED_S:
             break
+    if calls:  # another input than the first, for which it leaves other things
+        timed_call(driver, function, driver.message(make, [calls - 1]))
+    after = held(function)
     spots = [[one.code if isinstance(one.code, str) else place_of(one.code), one.inlinetime] for one in seen.getstats()]
     sys.stdout.flush()
     print()
-    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots}, sys.stdout)
+    left = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots, "left": left}, sys.stdout)
+
+
+def held(function: Any) -> dict[str, bytes]:
+    """What stays when a call is over: the attributes of the object whose method it is, and the globals of its file."""
+    owner = getattr(function, "__self__", None)
+    found = {f"self.{name}": one for name, one in getattr(owner, "__dict__", {}).items()}
+    plain = getattr(function, "__func__", getattr(function, "__wrapped__", function))
+    found |= {name: one for name, one in getattr(plain, "__globals__", {}).items() if not name.startswith("__")}
+    return {name: as_bytes(one) for name, one in found.items()}
+
+
+def as_bytes(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value, 5)
+    except Exception:  # such as a module, or a lock
+        return type(value).__qualname__.encode()
 
 
 def place_of(code: Any) -> str:
