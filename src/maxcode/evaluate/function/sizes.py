@@ -13,6 +13,7 @@ LARGER = 0.125  # by how much sizes go beyond the largest given ones, at most
 _LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
 _MOST_BYTES = 256 << 20  # of the inputs of a verification, as of those of a pass
 _TRIES = 20
+_ODD = range(1, 512, 2)  # doubles behind the start of a page, such that no vector of two is aligned
 
 
 def rounds_at(spec: FunctionSpec, sizes: tuple[int, ...]) -> int:
@@ -29,11 +30,22 @@ def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
 
 def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
     """Sizes that nobody was told of, between the least and the largest checked ones, on the way from a checked one to a
-    timed one, and up to the ends of the domain where the problem gives one for a size."""
-    spec = spec_of(problem)
-    if not spec.checked:
+    timed one, and up to the ends of the domain where the problem gives one for a size; and a timed size at addresses
+    where it is not timed."""
+    spec, seeds = spec_of(problem), random.SystemRandom()
+    return (*_drawn(spec, seeds, count if spec.checked else 0), *_moved(spec, seeds, count))
+
+
+def _moved(spec: FunctionSpec, seeds: random.Random, count: int) -> tuple[Shape, ...]:
+    """A timed size, or several, where no array is aligned for more than a double."""
+    sizes = [*dict.fromkeys(spec.timed)]
+    chosen = seeds.sample(sizes, min(len(sizes), max(1, count // DRAWN)))
+    return tuple(Shape(spec, one, rounds_at(spec, one), 8 * seeds.choice(_ODD)) for one in chosen)
+
+
+def _drawn(spec: FunctionSpec, seeds: random.Random, count: int) -> tuple[Shape, ...]:
+    if not count:
         return ()
-    seeds = random.SystemRandom()
     ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
     drawn = [tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count)]
     drawn += [_on_the_way(spec, seeds) for _ in range(max(1, count // DRAWN)) if spec.timed]

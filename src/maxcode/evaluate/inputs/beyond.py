@@ -18,7 +18,17 @@ from maxcode.core.phases import in_stage
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, GRID, HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
+from maxcode.evaluate.function.habits import (
+    FEW_FAR,
+    GRID,
+    HABITS,
+    OF_ANY_SIZE,
+    OF_FEW,
+    TAKEN,
+    USUAL,
+    has_earlier,
+    may_vary,
+)
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
@@ -217,7 +227,10 @@ def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: As
         size = chance.choice(spec.timed) if letter in OF_FEW else sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
         rounds = max(LEAST_ROUNDS, rounds_at(spec, size))
-        shape = Shape(spec, size, rounds, offset, _habits(spec, free, letter, chance), number, letter, bits=asked.bits)
+        takes = letter in OF_FEW and len(places[OF_FEW]) % 2 == 0
+        habits = _taken(spec, free, letter) if takes else ()
+        habits = habits or _habits(spec, free, letter, chance)
+        shape = Shape(spec, size, rounds, offset, habits, number, letter, bits=asked.bits)
         found.append(_with_calls(shape, asked.calls, places[OF_FEW if letter in OF_FEW else _DENSE].pop()))
     return tuple(found)
 
@@ -264,6 +277,15 @@ def _habits(spec: FunctionSpec, free: Sequence[Argument], letter: str, chance: r
         else chance.choice([USUAL, *HABITS])
         for one in spec.arrays
     )
+
+
+def _taken(spec: FunctionSpec, free: Sequence[Argument], letter: str) -> tuple[str, ...]:
+    """The letter for arrays before which none has their type, and values of those for the others, so that arrays are
+    related: the same, in another order, with one value changed.  Empty where none can be made so."""
+    made = [one for one in free if has_earlier(spec, one)]
+    if not made:
+        return ()
+    return tuple(TAKEN if one in made else letter if one in free else USUAL for one in spec.arrays)
 
 
 def _is_finite(given: Input) -> bool:
