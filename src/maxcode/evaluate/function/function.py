@@ -357,6 +357,8 @@ def advised(shape: Shape, wrong: str | None) -> str | None:
         for one, size, end in zip(shape.spec.scalars, shape.sizes, ends, strict=True)
         if size > end
     ]
+    if not larger and shape.sizes not in (*shape.spec.timed, *shape.spec.checked):
+        larger = [f"no given sizes are in the proportions of {shape.size}"]
     is_lossy = {*shape.habits} & SUMS_LOSE and any(one.ctype in ("double", "float") for one in shape.spec.arrays)
     cause = ", as may the values" if shape.main else ""
     also = f"; {' and '.join(larger)}, which may be the cause{cause}" if larger else ""

@@ -30,7 +30,7 @@ from maxcode.evaluate.function.habits import (
     may_vary,
 )
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
-from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
+from maxcode.evaluate.function.sizes import larger_sizes, mixed_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.sanitize import Place, Sanitized, Sanitizers, clean_in
@@ -206,20 +206,22 @@ def _free(spec: FunctionSpec, own: frozenset[str]) -> list[Argument]:
 
 
 def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: Asked = _EVERY) -> tuple[Shape, ...]:
-    """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
-    than all of them; arrays in ``own`` stay as they are, and where all do, only the larger sizes are left. As many
-    rounds as where it is timed, so that neither the first calls nor their number tell a function whether it is
-    verified. Values of which a few are unlike the others come at a timed size, where a look at some places is worth
+    """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, at sizes somewhat larger than
+    all of them, and in other proportions; arrays in ``own`` stay as they are, and where all do, only those sizes are
+    left. As many rounds as where it is timed, so that neither the first calls nor their number tell a function whether
+    it is verified. Values of which a few are unlike the others come at a timed size, where a look at some places is worth
     most."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = _free(spec, own)
     larger = [one for one in (larger_sizes(spec, chance) for _ in range(2)) if one]
+    mixed = mixed_sizes(spec, chance)
     if not free:
         usual = (USUAL,) * len(spec.arrays)
-        pages = (8 * chance.randrange(1, 512) for _ in larger)
-        shapes = (Shape(spec, one, rounds_at(spec, one), at, usual) for one, at in zip(larger, pages, strict=True))
+        others = [*larger, *mixed[:1]]
+        pages = (8 * chance.randrange(1, 512) for _ in others)
+        shapes = (Shape(spec, one, rounds_at(spec, one), at, usual) for one, at in zip(others, pages, strict=True))
         return () if asked.before else tuple(shapes)
-    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *larger]
+    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *larger, *mixed]
     chance.shuffle(sizes)
     places = {kind: _places(sum(one in kind for one in asked.letters), chance) for kind in (OF_FEW, _DENSE)}
     found = []

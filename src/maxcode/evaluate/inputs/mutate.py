@@ -57,24 +57,25 @@ class Draft:
 # -------------------------------------------------------------------------------------------------------------- drafts
 
 
-def draft(given: Understood, seed: str) -> Draft | None:
+def draft(given: Understood, seed: str, any_length: bool = False) -> Draft | None:
     """An input that all formats explain and that shows nothing new; None after TRIES failed tries.
 
-    The same seed gives the same input.
+    ``any_length``: also of a given text that is long, though there are short ones.  The same seed gives the same input.
     """
     rng = random.Random(seed)
     if not given.shapes:
         return None
     for _ in range(TRIES):
-        found = changed(given.shapes[0], base_of(given, rng), rng)
+        found = changed(given.shapes[0], base_of(given, rng, any_length), rng)
         if found is not None and found.text not in given.texts and is_explained(given, found.text):
             return found
     return None
 
 
-def base_of(given: Understood, rng: random.Random) -> str:
+def base_of(given: Understood, rng: random.Random, any_length: bool = False) -> str:
     """One of the given texts that is not too long; a large one rather than a small one."""
-    small = sorted((text for text in given.texts if len(text) <= _BASE_AT_MOST), key=len) or list(given.texts)
+    most = math.inf if any_length else _BASE_AT_MOST
+    small = sorted((text for text in given.texts if len(text) <= most), key=len) or list(given.texts)
     return small[max(rng.randrange(len(small)), rng.randrange(len(small)))]
 
 
@@ -126,6 +127,12 @@ def is_free(known: FormatModel, field: Field) -> bool:
     inside = [(path, at) for path, at in known.tokens if _within(path, counted)]
     matrix = any(len(path) > 2 and known.is_structure(path) and len(known.columns(path)) == 1 for path, _ in inside)
     return not matrix and all("word" not in known.words("kind", *one) for one in inside)
+
+
+def is_fixed(known: FormatModel, field: Field) -> bool:
+    """True if there may be no fewer of what a field counts: a graph with fewer edges may not be connected."""
+    counted = users(known.shape, field)
+    return any(known.is_structure(path) for path, _ in known.tokens if _within(path, counted))
 
 
 def _within(path: Path, counted: frozenset[Path]) -> bool:
@@ -292,20 +299,19 @@ def _between_neighbours(rng: random.Random, values: Sequence[int], step: int) ->
 
 def _resizing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
     values, stride = known.values(field), step_of(known, field)
-    counted = users(known.shape, field)
-    fixed = any(known.is_structure(path) for path, _ in known.tokens if _within(path, counted))
+    fixed = is_fixed(known, field)
 
     def wanted(rng: random.Random, old: int) -> int:
         size = _between_neighbours(rng, values, stride)
-        return max(size, old) if fixed else size  # a graph with fewer edges may not be connected
+        return max(size, old) if fixed else size
 
     def step(rng: random.Random, tree: Tree) -> None:
-        resize(known.shape, tree, field, lambda old: _picks(rng, old, wanted(rng, old)))
+        resize(known.shape, tree, field, lambda old: picks_of(rng, old, wanted(rng, old)))
 
     return step
 
 
-def _picks(rng: random.Random, old: int, new: int) -> list[int]:
+def picks_of(rng: random.Random, old: int, new: int) -> list[int]:
     """Which of ``old`` items become the ``new`` ones, in order."""
     if new <= old:
         return sorted(rng.sample(range(old), new))
