@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from maxcode.evaluate.function.calls import calls_of
 from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
 from maxcode.evaluate.function.habits import FEW_FAR, HABITS, OF_ANY_SIZE, OF_FEW, TAKEN
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
-from maxcode.evaluate.function.sizes import drawn_shapes, timed_shapes
+from maxcode.evaluate.function.sizes import drawn_shapes, mixed_sizes, timed_shapes
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
@@ -429,3 +430,26 @@ def test_a_timed_size_is_verified_at_other_addresses_too_and_never_timed_there(t
     assert len(moved) == 20
     assert all(one.offset % 16 == 8 and not one.is_timed and one.name != one.size for one in moved)
     assert all(one.offset == 0 and one.is_timed for one in timed_shapes(problem_of(tmp_path)))
+
+
+def test_sizes_come_in_other_proportions_in_an_order_that_was_given(tmp_path: Path) -> None:
+    """The second size is never above the first one in what is given; the domain may say that none may be mixed, and
+    inputs.c may be written for the given ones alone."""
+    (tmp_path / "f.h").write_text("void f(int m, int n, const double *x, double *y);\n")
+    (tmp_path / "f.c").write_text('#include "f.h"\nvoid f(int m, int n, const double *x, double *y) { *y = *x; }\n')
+    (tmp_path / "inputs.c").write_text("void inputs(unsigned long seed, int m, int n, double *x) { *x = seed; }\n")
+
+    def mixed(more: str = "") -> set[tuple[int, ...]]:
+        words = TOML.format(more=more).splitlines()
+        words[7] = 'arguments = ["int m", "int n", "const double x[m*n]", "double y[1]"]'
+        words[8:11] = ["timed = [{ m = 90, n = 90 }]", "checked = [{ m = 1, n = 1 }, { m = 8, n = 7 }]", 'flop = "m*n"']
+        (tmp_path / "problem.toml").write_text("\n".join(words))
+        spec = spec_of(load(tmp_path).problem)
+        found = [mixed_sizes(spec, random.Random(seed)) for seed in range(30)]
+        assert all(len(one) == 2 for one in found) or not any(found)
+        return {sizes for one in found for sizes in one}
+
+    assert mixed() == {(90, 1), (90, 7)}
+    assert mixed('domain = { n = "drawn" }') == set()
+    assert mixed('inputs = "inputs.c"') == set()
+    assert mixed('inputs = "inputs.c"\ndomain = { m = "1..90", n = "1..90" }') == {(90, 1), (90, 7)}

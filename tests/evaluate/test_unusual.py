@@ -48,6 +48,18 @@ def test_wider_inputs_reach_the_ends_of_their_domain_and_never_leave_it() -> Non
     assert max(text[0][0] for text in found) > max(text[0][0] for text in map(numbers, given.texts))
 
 
+def test_sizes_go_down_to_the_end_of_their_domain_and_between_multiples_where_it_is_stated() -> None:
+    rng = random.Random(5)
+    sizes = (20, 50, 400, 1000)
+    given = understand([f"{n}\n{' '.join(str(rng.randrange(10**6)) for _ in range(n))}\n" for n in sizes])
+    found = {one[0][0] for one in many(given, ("3..2000", "0..1000000"))}
+    assert 3 in found and any(3 < n < 20 for n in found) and any(n > 20 and n % 10 for n in found)
+    assert min(found) == 3
+    assert not any(n < 20 or (n < 1000 and n % 10) for n in (one[0][0] for one in many(given)))
+    edges = given_by(a_graph, 4)
+    assert min(one[0][1] for one in many(edges)) >= min(int(text.split()[1]) for text in edges.texts)
+
+
 def test_what_the_given_inputs_show_of_their_structure_stays() -> None:
     for text in many(given_by(a_graph, 4)):
         (n, m), *edges = text

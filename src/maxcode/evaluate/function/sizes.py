@@ -105,7 +105,7 @@ def mixed_sizes(spec: FunctionSpec, chance: random.Random) -> list[tuple[int, ..
     shown = {_order(sizes) for sizes in given}
     seen = [{order[at] for order in shown} for at in range(len(names) * (len(names) - 1) // 2)]
     found: dict[tuple[int, ...], None] = {}
-    for _ in range(_TRIES):
+    for _ in range(4 * _TRIES):
         ends = chance.choice(spec.checked), chance.choice(spec.timed)
         sizes = tuple(pair[chance.randrange(2)] for pair in zip(*ends, strict=True))
         is_shown = all(order in known for order, known in zip(_order(sizes), seen, strict=True))

@@ -209,8 +209,8 @@ def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: As
     """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, at sizes somewhat larger than
     all of them, and in other proportions; arrays in ``own`` stay as they are, and where all do, only those sizes are
     left. As many rounds as where it is timed, so that neither the first calls nor their number tell a function whether
-    it is verified. Values of which a few are unlike the others come at a timed size, where a look at some places is worth
-    most."""
+    it is verified. Values of which a few are unlike the others come at a timed size, where a look at some places is
+    worth most."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = _free(spec, own)
     larger = [one for one in (larger_sizes(spec, chance) for _ in range(2)) if one]

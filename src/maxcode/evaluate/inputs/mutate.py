@@ -42,6 +42,7 @@ _FEW = 4  # different values: perhaps names of commands
 _APART = 16  # times as wide as it has different values, a range holds no names: those are next to one another
 _TYPES = (31, 63)  # bits of the integer types that a program may read into
 _BASE_AT_MOST = 200_000  # bytes of a base input, if there are smaller ones
+RESIZED = "resized"  # a way of changing them
 Step = tuple[str, Callable[[random.Random, Tree], None]]
 
 
@@ -57,32 +58,33 @@ class Draft:
 # -------------------------------------------------------------------------------------------------------------- drafts
 
 
-def draft(given: Understood, seed: str, any_length: bool = False) -> Draft | None:
+def draft(given: Understood, seed: str, of_any_size: bool = False) -> Draft | None:
     """An input that all formats explain and that shows nothing new; None after TRIES failed tries.
 
-    ``any_length``: also of a given text that is long, though there are short ones.  The same seed gives the same input.
+    ``of_any_size``: as large as a given text, also as a long one though there are short ones.  The same seed gives the
+    same input.
     """
     rng = random.Random(seed)
     if not given.shapes:
         return None
     for _ in range(TRIES):
-        found = changed(given.shapes[0], base_of(given, rng, any_length), rng)
+        found = changed(given.shapes[0], base_of(given, rng, of_any_size), rng, resizes=not of_any_size)
         if found is not None and found.text not in given.texts and is_explained(given, found.text):
             return found
     return None
 
 
-def base_of(given: Understood, rng: random.Random, any_length: bool = False) -> str:
+def base_of(given: Understood, rng: random.Random, of_any_size: bool = False) -> str:
     """One of the given texts that is not too long; a large one rather than a small one."""
-    most = math.inf if any_length else _BASE_AT_MOST
+    most = math.inf if of_any_size else _BASE_AT_MOST
     small = sorted((text for text in given.texts if len(text) <= most), key=len) or list(given.texts)
     return small[max(rng.randrange(len(small)), rng.randrange(len(small)))]
 
 
-def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
+def changed(known: FormatModel, base: str, rng: random.Random, resizes: bool = True) -> Draft | None:
     """A given text after one to three random changes."""
     tree = tree_of(known.shape, base)
-    steps = list(steps_of(known, tree)) if tree is not None else []
+    steps = [one for one in steps_of(known, tree) if resizes or one[0] != RESIZED] if tree is not None else []
     if tree is None or not steps:
         return None
     chosen = sorted(rng.sample(range(len(steps)), min(len(steps), rng.randint(1, 3))))
@@ -108,7 +110,7 @@ def steps_of(known: FormatModel, tree: Tree) -> Iterator[Step]:
     places = list(walk(known.shape, tree))
     for field in sorted(known.counts):
         if len(known.values(field)) > 1 and is_free(known, field):
-            yield "resized", _resizing(known, field)
+            yield RESIZED, _resizing(known, field)
     for field in sorted(drawable(known, places)):
         yield "redrawn", _drawing(known, field)
     for path in sorted({place.path for place in places if is_permutable(known, place)}):

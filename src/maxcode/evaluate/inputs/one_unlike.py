@@ -18,9 +18,9 @@ _TRIES, _LONG = 3, 200_000  # bytes of a text of which one try has to do
 
 
 def one_unlike(given: Understood, seed: str) -> Draft | None:
-    """A draft (``mutate.py``) of a given text of any length, with one item changed where that is free; the same seed
-    gives the same."""
-    found, rng = draft(given, seed, any_length=True), random.Random(f"{seed} one")
+    """A draft (``mutate.py``) as large as a given text, with one item changed where that is free; the same seed gives
+    the same."""
+    found, rng = draft(given, seed, of_any_size=True), random.Random(f"{seed} one")
     if found is None:
         return None
     for _ in range(_TRIES if len(found.text) <= _LONG else 1):
