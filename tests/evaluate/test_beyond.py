@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -18,13 +19,14 @@ from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.calls import calls_of
 from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, HABITS, OF_ANY_SIZE, OF_FEW
+from maxcode.evaluate.function.habits import FEW_FAR, HABITS, OF_ANY_SIZE, OF_FEW, TAKEN
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
-from maxcode.evaluate.function.sizes import drawn_shapes, timed_shapes
+from maxcode.evaluate.function.sizes import drawn_shapes, mixed_sizes, timed_shapes
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.lanes import free_place
 from maxcode.sandbox.sandbox import Blob, Sandbox
@@ -380,3 +382,74 @@ def test_a_blob_of_keys_is_needed(sandbox: Sandbox, tmp_path: Path) -> None:
                 return (await session.run(source._job(generator, Shape(spec_of(problem), (3,)), keys))).code
 
     assert anyio.run(without_keys) == 2
+
+
+def paired(folder: Path, body: str, more: str = "") -> Problem:
+    """A problem with two arrays of one type."""
+    (folder / "f.h").write_text("void f(int n, const long *k, const long *h, long *z);\n")
+    (folder / "f.c").write_text(f'#include "f.h"\nvoid f(int n, const long *k, const long *h, long *z) {{ {body} }}\n')
+    arguments = 'arguments = ["int n", "const long k[n]", "const long h[n]", "long z[1]"]'
+    lines = [arguments if one.startswith("arguments") else one for one in TOML.format(more=more).splitlines()]
+    (folder / "problem.toml").write_text("\n".join(lines))
+    return load(folder).problem
+
+
+def test_arrays_of_one_type_are_made_of_one_another_in_half_of_such_calls(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = paired(tmp_path, "*z = k[0] < h[0]; (void)n;")
+    few = [one for one in beyond_shapes(problem) if one.main in OF_FEW]
+    assert sum(one.habits[1] == TAKEN for one in few) == len(few) // 2
+    assert not any(TAKEN in one.habits for one in beyond_shapes(problem_of(tmp_path)))
+
+    shape = Shape(spec_of(problem), (40,), 60, 0, ("k", TAKEN, "u"), 1, "k", unusual=60)
+    plan = anyio.run(Inputs(sandbox, problem).fresh, shape).read()
+    parts = [struct.unpack("40q", plan[part]) for _, part in read_arrays(shape, plan_bytes(shape))]
+    pairs = [*zip(parts[::2], parts[1::2], strict=True)]
+    assert any(one == other for one, other in pairs)
+    assert any(one != other and sorted(one) == sorted(other) for one, other in pairs)
+    assert any(sorted(one) != sorted(other) and sum(one) == sum(other) for one, other in pairs)
+    assert all((Counter(one) - Counter(other)).total() <= 2 for one, other in pairs)
+
+
+def test_a_function_whose_inputs_all_have_one_answer_is_called_degenerate(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    """Where some input has another answer it is not, though hardly any has."""
+    evaluator = ProgramEvaluator(sandbox, builder)
+    long = "volatile long kept = 0; for (int r = 0; r < 20000; r++) for (int i = 0; i < n; i++) kept = k[i];"
+    alike = f"{long} unsigned long s = 0; for (int i = 0; i < n; i++) s += k[i], s -= h[i]; *z = !s;"
+    bounded = f"{long} *z = 1; for (int i = 0; i < n; i++) *z &= k[i] < 3000 && h[i] < 3000;"
+    within = 'domain = { k = "0..2000", h = "0..2000" }'
+    answers = []
+    for body, more in ((alike, ""), (bounded, within)):
+        answers.append(anyio.run(evaluator.admit, paired(tmp_path, body, more)).degenerate)
+    assert answers == [(), ("every drawn input gives the same result",)]
+
+
+def test_a_timed_size_is_verified_at_other_addresses_too_and_never_timed_there(tmp_path: Path) -> None:
+    moved = [one for _ in range(20) for one in drawn_shapes(problem_of(tmp_path)) if one.sizes == (500,)]
+    assert len(moved) == 20
+    assert all(one.offset % 16 == 8 and not one.is_timed and one.name != one.size for one in moved)
+    assert all(one.offset == 0 and one.is_timed for one in timed_shapes(problem_of(tmp_path)))
+
+
+def test_sizes_come_in_other_proportions_in_an_order_that_was_given(tmp_path: Path) -> None:
+    """The second size is never above the first one in what is given; the domain may say that none may be mixed, and
+    inputs.c may be written for the given ones alone."""
+    (tmp_path / "f.h").write_text("void f(int m, int n, const double *x, double *y);\n")
+    (tmp_path / "f.c").write_text('#include "f.h"\nvoid f(int m, int n, const double *x, double *y) { *y = *x; }\n')
+    (tmp_path / "inputs.c").write_text("void inputs(unsigned long seed, int m, int n, double *x) { *x = seed; }\n")
+
+    def mixed(more: str = "") -> set[tuple[int, ...]]:
+        words = TOML.format(more=more).splitlines()
+        words[7] = 'arguments = ["int m", "int n", "const double x[m*n]", "double y[1]"]'
+        words[8:11] = ["timed = [{ m = 90, n = 90 }]", "checked = [{ m = 1, n = 1 }, { m = 8, n = 7 }]", 'flop = "m*n"']
+        (tmp_path / "problem.toml").write_text("\n".join(words))
+        spec = spec_of(load(tmp_path).problem)
+        found = [mixed_sizes(spec, random.Random(seed)) for seed in range(30)]
+        assert all(len(one) == 2 for one in found) or not any(found)
+        return {sizes for one in found for sizes in one}
+
+    assert mixed() == {(90, 1), (90, 7)}
+    assert mixed('domain = { n = "drawn" }') == set()
+    assert mixed('inputs = "inputs.c"') == set()
+    assert mixed('inputs = "inputs.c"\ndomain = { m = "1..90", n = "1..90" }') == {(90, 1), (90, 7)}

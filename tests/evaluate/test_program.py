@@ -24,8 +24,11 @@ from maxcode.core.types import (
     Step,
 )
 from maxcode.errors import InputError
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.verify import job_for
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support.counting import FAST as CLOSED
 from tests.support.counting import SLOW as COUNT
 from tests.support.rules import SHORT
@@ -364,3 +367,26 @@ def test_a_problem_is_admitted_once_under_the_tests_it_came_with(bench: ProgramE
     first = anyio.run(bench.admit, problem)
     assert anyio.run(bench._admissions.of, problem) is first
     assert anyio.run(bench._admissions.of, first.problem) is first
+
+
+def test_no_limit_tells_a_program_how_long_the_original_took(
+    sandbox: Sandbox, builder: Builder, problem: Problem
+) -> None:
+    text = (
+        "#include <stdio.h>\n#include <sys/resource.h>\nint main(void) {\n"
+        "    for (int i = 0; i < 16; i++) {\n        struct rlimit one;\n"
+        '        if (!getrlimit(i, &one)) printf("%d %lu %lu\\n", i, one.rlim_cur, one.rlim_max);\n    }\n}\n'
+    )
+
+    async def shown() -> list[bytes]:
+        built = await builder.build(problem, problem.program.with_text(text), final=True)
+        assert built.artefact is not None, built.diagnostics
+        inputs = [Input(f"{n}", Blob.of(b"1"), b"", "made", seconds=0.3 * n) for n in range(4)]
+        async with sandbox.session([built.artefact, *(one.stdin for one in inputs)]) as session:
+            runs = [await session.run(job_for(problem, built.artefact, one)) for one in inputs]
+        assert all(ran.ok for ran in runs)
+        return [ran.stdout for ran in runs]
+
+    found = anyio.run(shown)
+    assert len(set(found)) == 1
+    assert found[0].count(b"\n") == 16

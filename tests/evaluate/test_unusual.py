@@ -16,6 +16,7 @@ from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.fresh import FAILED, GIVEN_ONLY
 from maxcode.evaluate.inputs.mutate import is_explained
+from maxcode.evaluate.inputs.one_unlike import one_unlike
 from maxcode.evaluate.inputs.unusual import fields_of, habit, is_possible, stated, wider
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
@@ -45,6 +46,18 @@ def test_wider_inputs_reach_the_ends_of_their_domain_and_never_leave_it() -> Non
     assert -70 < low < high < 90
     assert all(text[0][0] == len(text[1]) <= 100 for text in found)
     assert max(text[0][0] for text in found) > max(text[0][0] for text in map(numbers, given.texts))
+
+
+def test_sizes_go_down_to_the_end_of_their_domain_and_between_multiples_where_it_is_stated() -> None:
+    rng = random.Random(5)
+    sizes = (20, 50, 400, 1000)
+    given = understand([f"{n}\n{' '.join(str(rng.randrange(10**6)) for _ in range(n))}\n" for n in sizes])
+    found = {one[0][0] for one in many(given, ("3..2000", "0..1000000"))}
+    assert 3 in found and any(3 < n < 20 for n in found) and any(n > 20 and n % 10 for n in found)
+    assert min(found) == 3
+    assert not any(n < 20 or (n < 1000 and n % 10) for n in (one[0][0] for one in many(given)))
+    edges = given_by(a_graph, 4)
+    assert min(one[0][1] for one in many(edges)) >= min(int(text.split()[1]) for text in edges.texts)
 
 
 def test_what_the_given_inputs_show_of_their_structure_stays() -> None:
@@ -89,6 +102,21 @@ def test_cases_are_never_sorted_and_their_lists_may_hold_few_values() -> None:
     drafts = [one for number in range(30) if (one := habit(given, str(number))) is not None]
     assert {how for one in drafts for how in one.how} == {"with few values"}
     assert all(is_explained(given, one.text) for one in drafts)
+
+
+def test_one_item_of_a_long_text_is_like_another_where_the_given_ones_show_that() -> None:
+    """Though there are short texts; where all are different in each, they stay so."""
+    rng = random.Random(3)
+    long = [rng.sample(range(10**12), 20_000) for _ in range(2)]
+    for short, repeats in (([5, 5, 7], True), ([5, 6, 7], False)):
+        lists = [short, rng.sample(range(99), 30), rng.sample(range(99), 9), *long]
+        given = understand([f"{len(one)}\n{' '.join(map(str, one))}\n" for one in lists])
+        made = [one for seed in range(12) if (one := one_unlike(given, f"{seed}")) is not None]
+        lines = [numbers(one.text)[1] for one in made if len(one.text) > 200_000]
+        assert len(lines) >= 3
+        assert any(len(set(one)) == len(one) - 1 for one in lines) == repeats
+        assert repeats or all(len(set(one)) == len(one) for one in lines)
+        assert all(is_explained(given, one.text) for one in made)
 
 
 def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:

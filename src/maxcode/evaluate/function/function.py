@@ -77,7 +77,14 @@ class Shape:
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
             if habit != USUAL
         ]
+        if self.is_moved:
+            return f"{self.size}, arrays {self.offset} bytes behind the start of a page"
         return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else self.size
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it is a size to time, at other addresses than where it is timed."""
+        return self.offset != 0 and not self.habits and self.sizes in self.spec.timed
 
     @property
     def array_bytes(self) -> tuple[int, ...]:
@@ -126,8 +133,13 @@ class Shape:
 
     @property
     def is_timed(self) -> bool:
-        """Not on values beyond those drawn."""
-        return not self.habits
+        """Not on values beyond those drawn, nor at other addresses."""
+        return not self.habits and not self.is_moved
+
+    def answers(self, output: bytes) -> Iterator[bytes]:
+        """What each call gave, in order."""
+        each = len(output) // (self.rounds * self.spec.slots)
+        return (output[at : at + each] for at in range(0, len(output), each or 1))
 
     async def difference(self, checker: Checker, expected: bytes, output: bytes) -> str | None:
         """Its own ``disagreement``; functions have no checker."""
@@ -345,6 +357,8 @@ def advised(shape: Shape, wrong: str | None) -> str | None:
         for one, size, end in zip(shape.spec.scalars, shape.sizes, ends, strict=True)
         if size > end
     ]
+    if not larger and shape.sizes not in (*shape.spec.timed, *shape.spec.checked):
+        larger = [f"no given sizes are in the proportions of {shape.size}"]
     is_lossy = {*shape.habits} & SUMS_LOSE and any(one.ctype in ("double", "float") for one in shape.spec.arrays)
     cause = ", as may the values" if shape.main else ""
     also = f"; {' and '.join(larger)}, which may be the cause{cause}" if larger else ""

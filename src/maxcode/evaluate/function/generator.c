@@ -8,9 +8,10 @@
  * may be and '-' elsewhere, then which: '*' any, '+' above 0, '0' not below 0, ':LOW,HIGH' both included.  The letter u
  * is the usual way: uniform in [-1, 1), whole numbers of -999 to 999, or within LOW and HIGH.  habits.py explains the
  * other letters; where there is another one, UNUSUAL of the calls are drawn by it, none of the first FIRST ones, which of
- * the others a coin says, and the rest the usual way.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!': if maxcode_fill
- * writes all of it, it is drawn by its letter afterwards.  Whole numbers of any size have BITS bits at most, where that is
- * not 0.  Standard error: the letter by which each array was drawn.
+ * the others a coin says, and the rest the usual way.  The letter a: made of an earlier array.  An array that
+ * maxcode_fill changes is drawn the usual way before, unless its word has a '!': if maxcode_fill writes all of it, it is
+ * drawn by its letter afterwards.  Whole numbers of any size have BITS bits at most, where that is not 0.  Standard
+ * error: the letter by which each array was drawn.
  */
 #include <float.h>
 #include <limits.h>
@@ -293,19 +294,57 @@ static struct rule rule_of(char type, const char *word) {
 
 enum how { USUAL, SEVERAL, ALONE }; /* ALONE: one value where a few are unlike the others */
 
-static void fill_one(const struct field *field, char type, enum how how) {
+/* Changes a value, or two whole numbers by bits that they exchange: their sum and their exclusive or stay. */
+static void change_taken(char type, const struct rule *rule, void *array, size_t count) {
+    const size_t i = below(count), j = below(count);
+    if (is_real(type)) {
+        put_real(type, array, i, usual_real(rule));
+    } else if (below(2)) {
+        put_whole(type, array, i, usual_whole(rule));
+    } else {
+        const int64_t one = whole_at(type, array, i), other = whole_at(type, array, j);
+        const int64_t bits = (one ^ other) & ((int64_t)next(&values) >> below(62));
+        put_whole(type, array, i, whole_within(rule, one ^ bits));
+        put_whole(type, array, j, whole_within(rule, other ^ bits));
+    }
+}
+
+/* Puts the values of an earlier array of the same type into an array, as usual where there is none: in their order from
+ * any place on, or in any order; where one value would be unlike the others, one or two of them are other ones. */
+static void take(const struct field *fields, int which, bool is_changed) {
+    const char type = maxcode_types[which];
+    const struct rule *rule = &fields[which].rule;
+    const size_t width = type == 'd' || type == 'l' ? 8 : 4, count = fields[which].size / width;
+    char *array = fields[which].bytes, kept[8];
+    int from = which - 1;
+    while (from >= 0 && (maxcode_types[from] != type || fields[from].kind == 1 || fields[from].size < width)) from--;
+    if (from < 0 || !count) return;
+    const size_t given = fields[from].size / width, first = below(3) ? 0 : below(given);
+    for (size_t i = 0; i < count; i++) memcpy(array + i * width, (char *)fields[from].bytes + (first + i) % given * width, width);
+    for (size_t i = count - 1, is_any = !below(4); i && is_any; i--) {
+        char *one = array + i * width, *other = array + below(i + 1) * width;
+        memcpy(kept, one, width), memmove(one, other, width), memcpy(other, kept, width);
+    }
+    for (size_t i = 0; i < count && is_real(type); i++) put_real(type, array, i, real_within(rule, real_at(type, array, i)));
+    for (size_t i = 0; i < count && !is_real(type); i++) put_whole(type, array, i, whole_within(rule, whole_at(type, array, i)));
+    if (is_changed) change_taken(type, rule, array, count);
+}
+
+static void fill_one(const struct field *fields, int which, enum how how) {
+    const struct field *field = &fields[which];
     struct rule rule = field->rule;
     if (how == USUAL) rule.letter = 'u';
-    if (field->kind != 1) fill(type, &rule, field->bytes, field->size, how == ALONE);
+    if (field->kind != 1) fill(maxcode_types[which], &rule, field->bytes, field->size, how == ALONE);
+    if (field->kind != 1 && rule.letter == 'a') take(fields, which, how == ALONE);
 }
 
 static void fill_all(const struct field *fields, enum how how) {
-    for (int i = 0; i < maxcode_arrays; i++) fill_one(&fields[i], maxcode_types[i], how);
+    for (int i = 0; i < maxcode_arrays; i++) fill_one(fields, i, how);
 }
 
 static void fill_after(const struct field *fields, enum how how) {
     for (int i = 0; i < maxcode_arrays; i++)
-        if (fields[i].is_after) fill_one(&fields[i], maxcode_types[i], how);
+        if (fields[i].is_after) fill_one(fields, i, how);
 }
 
 static char *copy_of(const struct field *field) {
@@ -320,7 +359,7 @@ static bool is_all_written(const struct field *fields, int which, const long *sc
     for (int i = 0; i < maxcode_arrays; i++) before[i] = copy_of(&fields[i]);
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < maxcode_arrays; i++) memcpy(fields[i].bytes, before[i], fields[i].size);
-        fill_one(&fields[which], maxcode_types[which], USUAL);
+        fill_one(fields, which, USUAL);
         maxcode_fill(seed, scalars, arrays);
         found[turn] = copy_of(&fields[which]);
     }

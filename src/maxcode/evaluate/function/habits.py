@@ -35,7 +35,8 @@ HABITS = {
 FEW_FAR = "l"
 OF_FEW = frozenset("lkymv")  # of which a few values are unlike the others, or one alone
 GRID = "g"
-NAMES = {**HABITS, GRID: "some of them multiples of 1/32"}
+TAKEN = "a"
+NAMES = {**HABITS, GRID: "some of them multiples of 1/32", TAKEN: "made of an earlier array"}
 SUMS_LOSE = frozenset("lw")  # values so far apart that a sum over all loses digits of the small ones
 OF_ANY_SIZE = frozenset("lswodpnr")  # whole numbers of any size, which may have a bound
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}
@@ -44,6 +45,12 @@ _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "betwee
 def may_vary(spec: FunctionSpec, array: Argument) -> bool:
     """Whether an array's values may be drawn in another way than the usual one."""
     return array.access != "out" and dict(spec.domain).get(array.name) != "drawn"
+
+
+def has_earlier(spec: FunctionSpec, array: Argument) -> bool:
+    """Whether an array can be made of an earlier one, which has its type."""
+    earlier = spec.arrays[: spec.arrays.index(array)]
+    return any(one.access != "out" and one.ctype == array.ctype for one in earlier)
 
 
 def word_of(spec: FunctionSpec, array: Argument, letter: str, sizes: Mapping[str, int]) -> str:

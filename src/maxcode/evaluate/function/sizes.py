@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 
 from maxcode.code.domains import Domain, domain_of
 from maxcode.core.types import FunctionSpec, Problem
@@ -13,6 +14,8 @@ LARGER = 0.125  # by how much sizes go beyond the largest given ones, at most
 _LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
 _MOST_BYTES = 256 << 20  # of the inputs of a verification, as of those of a pass
 _TRIES = 20
+_MIXED = 2  # sizes in other proportions than those given
+_ODD = range(1, 512, 2)  # doubles behind the start of a page, such that no vector of two is aligned
 
 
 def rounds_at(spec: FunctionSpec, sizes: tuple[int, ...]) -> int:
@@ -29,11 +32,22 @@ def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
 
 def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
     """Sizes that nobody was told of, between the least and the largest checked ones, on the way from a checked one to a
-    timed one, and up to the ends of the domain where the problem gives one for a size."""
-    spec = spec_of(problem)
-    if not spec.checked:
+    timed one, and up to the ends of the domain where the problem gives one for a size; and a timed size at addresses
+    where it is not timed."""
+    spec, seeds = spec_of(problem), random.SystemRandom()
+    return (*_drawn(spec, seeds, count if spec.checked else 0), *_moved(spec, seeds, count))
+
+
+def _moved(spec: FunctionSpec, seeds: random.Random, count: int) -> tuple[Shape, ...]:
+    """A timed size, or several, where no array is aligned for more than a double."""
+    sizes = [*dict.fromkeys(spec.timed)]
+    chosen = seeds.sample(sizes, min(len(sizes), max(1, count // DRAWN)))
+    return tuple(Shape(spec, one, rounds_at(spec, one), 8 * seeds.choice(_ODD)) for one in chosen)
+
+
+def _drawn(spec: FunctionSpec, seeds: random.Random, count: int) -> tuple[Shape, ...]:
+    if not count:
         return ()
-    seeds = random.SystemRandom()
     ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
     drawn = [tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count)]
     drawn += [_on_the_way(spec, seeds) for _ in range(max(1, count // DRAWN)) if spec.timed]
@@ -57,18 +71,52 @@ def _up_to_the_ends(spec: FunctionSpec, seeds: random.Random, count: int) -> lis
     """Sizes within their domains, no larger and with no more work than a pass may have; none where none has ends."""
     ends = _ends(spec)
     found: list[tuple[int, ...]] = []
-    most = 4 * max((Shape(spec, sizes).flop for sizes in spec.timed), default=0)
     for _ in range(_TRIES * count if ends else 0):
         base = seeds.choice(spec.checked)
         names = [one.name for one in spec.scalars]
         sizes = tuple(
-            seeds.randint(int(ends[name].low), int(ends[name].high)) if name in ends else size
-            for name, size in zip(names, base, strict=True)
+            _within(ends[name], seeds) if name in ends else size for name, size in zip(names, base, strict=True)
         )
-        shape = Shape(spec, sizes)
-        if len(found) < count and min(shape.array_bytes) >= 0 and shape.held <= _LARGEST_BYTES and shape.flop <= most:
+        if len(found) < count and _fits(spec, sizes):
             found.append(sizes)
     return found
+
+
+def _within(domain: Domain, seeds: random.Random) -> int:
+    """An end in half of the cases, where programs are wrong most, else any size."""
+    low, high = int(domain.low), int(domain.high)
+    return seeds.choice((low, high)) if seeds.random() < 0.5 else seeds.randint(low, high)
+
+
+def _fits(spec: FunctionSpec, sizes: tuple[int, ...]) -> bool:
+    """Whether a round is no larger and has no more work than one of a pass may have."""
+    shape, most = Shape(spec, sizes), 4 * max((Shape(spec, one).flop for one in spec.timed), default=0)
+    return min(shape.array_bytes) >= 0 and shape.held <= _LARGEST_BYTES and shape.flop <= most
+
+
+def mixed_sizes(spec: FunctionSpec, chance: random.Random) -> list[tuple[int, ...]]:
+    """Sizes of which some are those of a timed shape and some those of a checked one, such as many rows of few columns;
+    two at most.  Of any two sizes the order is one that given shapes show.  None where ``inputs.c`` may not be written
+    for them, or a size is "drawn"."""
+    given, names = {*spec.checked, *spec.timed}, [one.name for one in spec.scalars]
+    said = {name: text for name, text in spec.domain if name in names}
+    if "drawn" in said.values() or (spec.inputs and {*names} - _ends(spec).keys()) or not (spec.checked and spec.timed):
+        return []
+    shown = {_order(sizes) for sizes in given}
+    seen = [{order[at] for order in shown} for at in range(len(names) * (len(names) - 1) // 2)]
+    found: dict[tuple[int, ...], None] = {}
+    for _ in range(4 * _TRIES):
+        ends = chance.choice(spec.checked), chance.choice(spec.timed)
+        sizes = tuple(pair[chance.randrange(2)] for pair in zip(*ends, strict=True))
+        is_shown = all(order in known for order, known in zip(_order(sizes), seen, strict=True))
+        if len(found) < _MIXED and sizes not in given and is_shown and _fits(spec, sizes):
+            found[sizes] = None
+    return [*found]
+
+
+def _order(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """-1, 0 or 1 for each two of the sizes, in order."""
+    return tuple((one > other) - (one < other) for one, other in combinations(sizes, 2))
 
 
 def _ends(spec: FunctionSpec) -> dict[str, Domain]:

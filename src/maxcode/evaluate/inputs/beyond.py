@@ -18,9 +18,19 @@ from maxcode.core.phases import in_stage
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import LEAST_ROUNDS, Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import FEW_FAR, GRID, HABITS, OF_ANY_SIZE, OF_FEW, USUAL, may_vary
+from maxcode.evaluate.function.habits import (
+    FEW_FAR,
+    GRID,
+    HABITS,
+    OF_ANY_SIZE,
+    OF_FEW,
+    TAKEN,
+    USUAL,
+    has_earlier,
+    may_vary,
+)
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
-from maxcode.evaluate.function.sizes import larger_sizes, rounds_at
+from maxcode.evaluate.function.sizes import larger_sizes, mixed_sizes, rounds_at
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.sanitize import Place, Sanitized, Sanitizers, clean_in
@@ -196,20 +206,22 @@ def _free(spec: FunctionSpec, own: frozenset[str]) -> list[Argument]:
 
 
 def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: Asked = _EVERY) -> tuple[Shape, ...]:
-    """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
-    than all of them; arrays in ``own`` stay as they are, and where all do, only the larger sizes are left. As many
-    rounds as where it is timed, so that neither the first calls nor their number tell a function whether it is
-    verified. Values of which a few are unlike the others come at a timed size, where a look at some places is worth
-    most."""
+    """Rounds of calls for each of the habits, in turn at checked sizes, at timed ones, at sizes somewhat larger than
+    all of them, and in other proportions; arrays in ``own`` stay as they are, and where all do, only those sizes are
+    left. As many rounds as where it is timed, so that neither the first calls nor their number tell a function whether
+    it is verified. Values of which a few are unlike the others come at a timed size, where a look at some places is
+    worth most."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = _free(spec, own)
     larger = [one for one in (larger_sizes(spec, chance) for _ in range(2)) if one]
+    mixed = mixed_sizes(spec, chance)
     if not free:
         usual = (USUAL,) * len(spec.arrays)
-        pages = (8 * chance.randrange(1, 512) for _ in larger)
-        shapes = (Shape(spec, one, rounds_at(spec, one), at, usual) for one, at in zip(larger, pages, strict=True))
+        others = [*larger, *mixed[:1]]
+        pages = (8 * chance.randrange(1, 512) for _ in others)
+        shapes = (Shape(spec, one, rounds_at(spec, one), at, usual) for one, at in zip(others, pages, strict=True))
         return () if asked.before else tuple(shapes)
-    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *larger]
+    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *larger, *mixed]
     chance.shuffle(sizes)
     places = {kind: _places(sum(one in kind for one in asked.letters), chance) for kind in (OF_FEW, _DENSE)}
     found = []
@@ -217,7 +229,10 @@ def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: As
         size = chance.choice(spec.timed) if letter in OF_FEW else sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
         rounds = max(LEAST_ROUNDS, rounds_at(spec, size))
-        shape = Shape(spec, size, rounds, offset, _habits(spec, free, letter, chance), number, letter, bits=asked.bits)
+        takes = letter in OF_FEW and len(places[OF_FEW]) % 2 == 0
+        habits = _taken(spec, free, letter) if takes else ()
+        habits = habits or _habits(spec, free, letter, chance)
+        shape = Shape(spec, size, rounds, offset, habits, number, letter, bits=asked.bits)
         found.append(_with_calls(shape, asked.calls, places[OF_FEW if letter in OF_FEW else _DENSE].pop()))
     return tuple(found)
 
@@ -264,6 +279,15 @@ def _habits(spec: FunctionSpec, free: Sequence[Argument], letter: str, chance: r
         else chance.choice([USUAL, *HABITS])
         for one in spec.arrays
     )
+
+
+def _taken(spec: FunctionSpec, free: Sequence[Argument], letter: str) -> tuple[str, ...]:
+    """The letter for arrays before which none has their type, and values of those for the others, so that arrays are
+    related: the same, in another order, with one value changed.  Empty where none can be made so."""
+    made = [one for one in free if has_earlier(spec, one)]
+    if not made:
+        return ()
+    return tuple(TAKEN if one in made else letter if one in free else USUAL for one in spec.arrays)
 
 
 def _is_finite(given: Input) -> bool:

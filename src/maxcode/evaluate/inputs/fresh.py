@@ -24,6 +24,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.inputs.format_model import Understood
 from maxcode.evaluate.inputs.given import text_of, understood
 from maxcode.evaluate.inputs.mutate import Draft, draft
+from maxcode.evaluate.inputs.one_unlike import one_unlike
 from maxcode.evaluate.inputs.unusual import SIZES_BEYOND, VALUES_BEYOND, habit, stated, wider
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.indistinguishable import session_of
@@ -361,12 +362,12 @@ class FreshInputs:
 
 
 async def _changed(given: Understood, seed: str, count: int) -> list[Candidate]:
-    """Inputs like the given ones, and further ones that are sorted or hold few values."""
-    if not given.shapes:
-        return []
+    """Inputs like the given ones, some sorted or of few values, some with one item unlike the others, which may be long
+    and are last."""
     habits = await computed(_drafts, partial(habit, given), f"{seed} habit", count // _HABITS)
-    alike = await computed(_drafts, partial(draft, given), seed, count - len(habits))
-    return _candidates([*alike, *habits])
+    odd = await computed(_drafts, partial(one_unlike, given), f"{seed} one", (count - len(habits)) // 2)
+    alike = await computed(_drafts, partial(draft, given), seed, count - len(habits) - len(odd))
+    return _candidates([*alike, *habits, *odd])
 
 
 def _candidates(drafts: Sequence[Draft]) -> list[Candidate]:

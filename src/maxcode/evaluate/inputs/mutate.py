@@ -42,6 +42,7 @@ _FEW = 4  # different values: perhaps names of commands
 _APART = 16  # times as wide as it has different values, a range holds no names: those are next to one another
 _TYPES = (31, 63)  # bits of the integer types that a program may read into
 _BASE_AT_MOST = 200_000  # bytes of a base input, if there are smaller ones
+RESIZED = "resized"  # a way of changing them
 Step = tuple[str, Callable[[random.Random, Tree], None]]
 
 
@@ -57,31 +58,33 @@ class Draft:
 # -------------------------------------------------------------------------------------------------------------- drafts
 
 
-def draft(given: Understood, seed: str) -> Draft | None:
+def draft(given: Understood, seed: str, of_any_size: bool = False) -> Draft | None:
     """An input that all formats explain and that shows nothing new; None after TRIES failed tries.
 
-    The same seed gives the same input.
+    ``of_any_size``: as large as a given text, also as a long one though there are short ones.  The same seed gives the
+    same input.
     """
     rng = random.Random(seed)
     if not given.shapes:
         return None
     for _ in range(TRIES):
-        found = changed(given.shapes[0], base_of(given, rng), rng)
+        found = changed(given.shapes[0], base_of(given, rng, of_any_size), rng, resizes=not of_any_size)
         if found is not None and found.text not in given.texts and is_explained(given, found.text):
             return found
     return None
 
 
-def base_of(given: Understood, rng: random.Random) -> str:
+def base_of(given: Understood, rng: random.Random, of_any_size: bool = False) -> str:
     """One of the given texts that is not too long; a large one rather than a small one."""
-    small = sorted((text for text in given.texts if len(text) <= _BASE_AT_MOST), key=len) or list(given.texts)
+    most = math.inf if of_any_size else _BASE_AT_MOST
+    small = sorted((text for text in given.texts if len(text) <= most), key=len) or list(given.texts)
     return small[max(rng.randrange(len(small)), rng.randrange(len(small)))]
 
 
-def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
+def changed(known: FormatModel, base: str, rng: random.Random, resizes: bool = True) -> Draft | None:
     """A given text after one to three random changes."""
     tree = tree_of(known.shape, base)
-    steps = list(steps_of(known, tree)) if tree is not None else []
+    steps = [one for one in steps_of(known, tree) if resizes or one[0] != RESIZED] if tree is not None else []
     if tree is None or not steps:
         return None
     chosen = sorted(rng.sample(range(len(steps)), min(len(steps), rng.randint(1, 3))))
@@ -107,7 +110,7 @@ def steps_of(known: FormatModel, tree: Tree) -> Iterator[Step]:
     places = list(walk(known.shape, tree))
     for field in sorted(known.counts):
         if len(known.values(field)) > 1 and is_free(known, field):
-            yield "resized", _resizing(known, field)
+            yield RESIZED, _resizing(known, field)
     for field in sorted(drawable(known, places)):
         yield "redrawn", _drawing(known, field)
     for path in sorted({place.path for place in places if is_permutable(known, place)}):
@@ -126,6 +129,12 @@ def is_free(known: FormatModel, field: Field) -> bool:
     inside = [(path, at) for path, at in known.tokens if _within(path, counted)]
     matrix = any(len(path) > 2 and known.is_structure(path) and len(known.columns(path)) == 1 for path, _ in inside)
     return not matrix and all("word" not in known.words("kind", *one) for one in inside)
+
+
+def is_fixed(known: FormatModel, field: Field) -> bool:
+    """True if there may be no fewer of what a field counts: a graph with fewer edges may not be connected."""
+    counted = users(known.shape, field)
+    return any(known.is_structure(path) for path, _ in known.tokens if _within(path, counted))
 
 
 def _within(path: Path, counted: frozenset[Path]) -> bool:
@@ -292,20 +301,19 @@ def _between_neighbours(rng: random.Random, values: Sequence[int], step: int) ->
 
 def _resizing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
     values, stride = known.values(field), step_of(known, field)
-    counted = users(known.shape, field)
-    fixed = any(known.is_structure(path) for path, _ in known.tokens if _within(path, counted))
+    fixed = is_fixed(known, field)
 
     def wanted(rng: random.Random, old: int) -> int:
         size = _between_neighbours(rng, values, stride)
-        return max(size, old) if fixed else size  # a graph with fewer edges may not be connected
+        return max(size, old) if fixed else size
 
     def step(rng: random.Random, tree: Tree) -> None:
-        resize(known.shape, tree, field, lambda old: _picks(rng, old, wanted(rng, old)))
+        resize(known.shape, tree, field, lambda old: picks_of(rng, old, wanted(rng, old)))
 
     return step
 
 
-def _picks(rng: random.Random, old: int, new: int) -> list[int]:
+def picks_of(rng: random.Random, old: int, new: int) -> list[int]:
     """Which of ``old`` items become the ``new`` ones, in order."""
     if new <= old:
         return sorted(rng.sample(range(old), new))

@@ -40,10 +40,12 @@ from maxcode.evaluate.inputs.mutate import (
     drawable,
     drawn,
     is_explained,
+    is_fixed,
     is_free,
     is_many,
     is_permutable,
     of_type,
+    picks_of,
     put_in_order,
     resize,
     step_of,
@@ -54,6 +56,7 @@ _BEYOND = 4  # times the largest value that was given, where the problem states 
 _LARGER = 2  # the same for a size
 _NEAR = 8  # half of them go by a share of this at most beyond the given ones
 _FEW_VALUES = 3
+_NEARLY = 0.25  # of what is sorted, two neighbours change places
 _RANGE = frozenset({"range", "sum", "sum against", "apart"})  # facts of a field that larger values may break
 _WITH_ENDS = frozenset({"between", "drawn"})
 Limits = Mapping[Field, Domain]
@@ -179,10 +182,15 @@ def _habits(known: FormatModel, tree: Tree) -> Iterator[tuple[str, Callable[[ran
 def _sorting(known: FormatModel, path: tuple[int, ...]) -> Callable[[random.Random, Tree], None]:
     def step(rng: random.Random, tree: Tree) -> None:
         falling, column = rng.random() < 0.5, rng.randrange(max(1, len(known.columns((*path, 1)))))
+        is_nearly = rng.random() < _NEARLY
         for place in walk(known.shape, tree):
             if place.path == path:
                 values = [*map(int, place.lists[column])]
-                put_in_order(place, sorted(range(len(values)), key=values.__getitem__, reverse=falling))
+                order = sorted(range(len(values)), key=values.__getitem__, reverse=falling)
+                if is_nearly and len(order) > 1:
+                    at = rng.randrange(len(order) - 1)
+                    order[at], order[at + 1] = order[at + 1], order[at]
+                put_in_order(place, order)
 
     return step
 
@@ -245,6 +253,10 @@ def _ways(known: FormatModel, tree: Tree, limits: Limits) -> Iterator[_Wider]:
     for field in sorted(known.counts):
         if is_free(known, field) and known.values(field) and _is_room(known, field, limits, times=_LARGER):
             yield _Wider(SIZES_BEYOND, frozenset(), frozenset({field}), _growing(known, field, limits))
+        if field in limits and is_free(known, field) and not is_fixed(known, field) and (low := known.values(field)):
+            least = max(1, _ends(known, field, limits[field])[0])
+            if least < low[0] or step_of(known, field) > 1:
+                yield _Wider(SIZES_BEYOND, frozenset(), frozenset({field}), _shrinking(known, field, least))
 
 
 def _is_room(known: FormatModel, field: Field, limits: Limits, down: bool = False, times: int = _BEYOND) -> bool:
@@ -302,6 +314,19 @@ def _growing(known: FormatModel, field: Field, limits: Limits) -> Callable[[rand
         aim = _beyond(rng, values[-1], high) if high > values[-1] else values[-1]
         in_order = rng.random() < 0.25  # for lists that are sorted
         resize(known.shape, tree, field, lambda old: _more(rng, old, aim, in_order))
+
+    return step
+
+
+def _shrinking(known: FormatModel, field: Field, least: int) -> Callable[[random.Random, Tree], None]:
+    """Sizes that may come, below all given ones or between multiples of these; every second one is the least."""
+
+    def step(rng: random.Random, tree: Tree) -> None:
+        values = known.values(field)
+        is_below = least < values[0] and (step_of(known, field) == 1 or rng.random() < 0.5)
+        low, high = (least, values[0] - 1) if is_below else (values[0], values[-1])
+        aim = least if is_below and rng.random() < 0.5 else rng.randint(low, high)
+        resize(known.shape, tree, field, lambda old: picks_of(rng, old, aim))
 
     return step
 

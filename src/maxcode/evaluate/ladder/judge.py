@@ -58,6 +58,7 @@ def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evalua
         timing = replace(timing, memory_roof=cores * admitted.memory.roof(timed))
     if why := _above_a_roof(timing):
         return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
+    timing = replace(timing, degenerate=admitted.degenerate)
     return replace(found, timing=timing, warnings=warnings_of(timing))
 
 

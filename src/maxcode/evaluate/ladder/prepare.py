@@ -167,6 +167,19 @@ class Admitted:
         """The timed inputs of a race in the search: at least one, and more while a pass stays short."""
         return _within(self.timed, RACE_PASS_AT_MOST_S)
 
+    @property
+    def degenerate(self) -> tuple[str, ...]:
+        """Why a candidate could pass without doing the work: at each timed size all calls that were made give the
+        same."""
+        sizes = {one.workload.size for one in self.timed}
+        return ("every drawn input gives the same result",) if sizes and all(map(self._is_same, sizes)) else ()
+
+    def _is_same(self, size: str) -> bool:
+        alike = (one for one in self.inputs if one.workload.size == size and one.expected is not None)
+        answers = (answer for one in alike for answer in one.workload.answers(one.expected or b""))
+        first, second = next(answers, None), next(answers, None)
+        return second is not None and first == second and all(answer == first for answer in answers)
+
     def count(self, origin: str) -> int:
         return sum(1 for one in self.inputs if one.origin == origin)
 

@@ -6,6 +6,7 @@ A kind of problem whose programs run in another way has its own class.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -65,6 +66,15 @@ class Workload(Protocol):
         """Bytes of the arrays of a round."""
         ...
 
+    @property
+    def size(self) -> str:
+        """The size of a call in words; empty for a whole run."""
+        ...
+
+    def answers(self, output: bytes) -> Iterator[bytes]:
+        """What each call of an output gave; nothing for a whole run."""
+        ...
+
     async def difference(self, checker: Checker, expected: bytes, output: bytes) -> str | None:
         """The difference of an output from the expected one, as text; None if it is accepted."""
         ...
@@ -88,6 +98,10 @@ class WholeRun:
     moved: int = 0
     rounds: int = 1
     held: int = 0
+    size: str = ""
+
+    def answers(self, output: bytes) -> Iterator[bytes]:
+        return iter(())
 
     def output_mb(self, limits: Limits) -> int:
         return limits.output_mb

@@ -24,6 +24,7 @@ from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.sandbox.lanes import build_lane, timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
+_LONGER = "; give a test that takes longer, or say with `domain` of [tests] how large inputs can be"
 _RENEWED = "every timed pass had newly drawn values, in arrays of the problem's own sizes"
 
 
@@ -86,7 +87,7 @@ class ProgramCheck:
             chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen:
             why = "; ".join(made.notes) or "none could be made"
-            short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms"
+            short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms{_LONGER}"
             return FreshRace(why=short if made.inputs else why)
         track = self._track(self._original(chosen), RaceSide(await self._artefact(), {}), chosen)
         try:

@@ -1,0 +1,1 @@
+void alike(int n, const int *x, const int *y, int *same);

@@ -1,0 +1,1 @@
+void quartic(int n, const double *x, double *y);

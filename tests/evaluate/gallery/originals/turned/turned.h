@@ -1,0 +1,1 @@
+void turned(int m, int n, const double *a, double *b);
