@@ -135,8 +135,7 @@ class ModuleStages:
         stage = SideStarter(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
         gpu = await require_gpu(self._sandbox, problem) if spec.device == "cuda" else None
         stage = on_gpu(stage, gpu) if gpu is not None else stage
-        stage = replace(stage, contract=await stage.describe(reference))
-        stage = await stage.with_weights(reference)
+        stage = await stage.described(reference)
         seconds, reasons = await self._seconds(stage, reference)
         slots = stage.contract.slots(seconds)
         short = slots * seconds < SHORT_PASS_S and not stage.on_device
