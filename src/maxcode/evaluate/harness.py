@@ -68,7 +68,8 @@ def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleE
     _require_tier_1(sandbox, "PyTorch modules")
     rule = RaceRule()
     rule = replace(rule, evident=rule.gross) if terms.single else rule
-    return ModuleEvaluator(sandbox, rule, beside_compiled=terms.beside_compiled, prompts=not terms.single)
+    beside, prompts = terms.beside_compiled, not terms.single
+    return ModuleEvaluator(sandbox, rule, beside_compiled=beside, prompts=prompts, keeps=terms.keeps)
 
 
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:

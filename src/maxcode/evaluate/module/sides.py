@@ -29,7 +29,7 @@ DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
 BESIDE = {
     f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text()
-    for name in ("compiling", "describing", "device", "values")
+    for name in ("compiling", "describing", "device", "inductor", "values")
 } | {"side.py": SIDE}
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import besides torch: `maxcode.native`
@@ -45,7 +45,9 @@ CANDIDATE: Model = "ModelNew"
 LETTERS = (USUAL, *HABITS)  # of the values of a call, by number
 BY_SEED = "weights by seed"  # printed by the driver if a candidate's parameters are not named like the reference's
 
-Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe", "once"]
+Role = Literal[
+    "calls", "make", "describe", "weights", "build", "profile", "compile", "precompile", "shapes", "probe", "once"
+]
 
 
 @final
@@ -55,12 +57,14 @@ class ModuleSide:
 
     ``natives``: file name -> shared object built from it.
     ``compile``: wrap it in torch.compile; only for a reference, which is trusted with a compiler.
+    ``inductor``: what an earlier process has kept of that, archives (``inside/inductor.py``).
     """
 
     text: str
     model: Model
     natives: Mapping[str, bytes] = field(default_factory=dict)
     compile: bool = False
+    inductor: tuple[bytes, ...] = ()
 
 
 @final
@@ -126,6 +130,7 @@ class SideStarter:
             "lib/maxcode/__init__.py": "",
             "lib/maxcode/native.py": NATIVE,
         }
+        found |= {f"inductor/{number}": archive for number, archive in enumerate(side.inductor)}
         return {**found, **{f"natives/{name}": content for name, content in side.natives.items()}}
 
     def _meta(self, side: ModuleSide, slots: int, exact: bool) -> str:
@@ -191,6 +196,12 @@ class SideStarter:
         measured = role != "profile"
         async with self.sandbox.session([], self.sources(side), self.runtime.binds, measured=measured) as session:
             return await session.run(self.job(role, collect=collect))
+
+    async def precompiled(self, reference: ModuleSide, known: tuple[bytes, ...]) -> Ran:
+        """One run that compiles the reference, which leaves what inductor keeps; ``known``: of earlier ones."""
+        sources = self.sources(replace(reference, inductor=known))
+        async with self.sandbox.session([], sources, self.runtime.binds) as session:
+            return await session.run(self.job("precompile", collect=(OUT,), compiler=True))
 
     async def _once(self, role: Role, reference: ModuleSide, *collect: str) -> Ran:
         ran = await self.once(role, reference, *collect)

@@ -1,6 +1,6 @@
 """Runs one side of a module problem inside the sandbox; never imported by maxcode.
 
-    driver.py build|calls|make|describe|weights|profile|compile|shapes|probe|once
+    driver.py build|calls|make|describe|weights|profile|compile|precompile|shapes|probe|once
 
 What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
 shim outside.  It sees only its own side: for a candidate the candidate's file, for the reference the reference's.
@@ -240,6 +240,8 @@ def call_rounds(torch: Any, meta: dict[str, Any]) -> None:
         beside("device", "call_rounds")(torch, meta)
         return
     use_what_was_built(meta)
+    if meta["compile"]:
+        imported("inductor").unpack()
     begin()
     module = load_file(meta)
     model = construct(torch, meta, module)
@@ -272,7 +274,7 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
     seed = {"dtype": "int64", "shape": [2], "bytes": 16}
     exact = [dict(one, dtype="float64", bytes=8 * elements(one)) for one in meta["outputs"]] if meta["exact"] else []
     exchange = Exchange(torch, [seed, *inputs, *exact], meta["slots"])
-    model = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
+    model: Any = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
     beyond: list[Any] = []
 
     def varied(given: list[Any], number: int) -> tuple[list[Any], list[Any]] | None:
@@ -369,6 +371,7 @@ ROLES = {
     "make": make_rounds,
     "profile": beside("describing", "profile_calls"),
     "once": beside("device", "once"),
+    "precompile": beside("inductor", "precompile"),
     "probe": beside("device", "probe"),
     "shapes": beside("compiling", "shapes"),
     "weights": write_weights,
