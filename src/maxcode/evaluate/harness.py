@@ -7,9 +7,10 @@ A new kind of problem is a package like ``program/``, ``function/`` and ``module
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
+from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Kind, Problem
 from maxcode.errors import UnsafeError
 from maxcode.evaluate.harness_protocol import Harness
@@ -65,7 +66,10 @@ def _python_functions(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -
 
 def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
     _require_tier_1(sandbox, "PyTorch modules")
-    return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled, prompts=not terms.single)
+    rule = RaceRule()
+    rule = replace(rule, evident=rule.gross) if terms.single else rule
+    beside, prompts = terms.beside_compiled, not terms.single
+    return ModuleEvaluator(sandbox, rule, beside_compiled=beside, prompts=prompts, keeps=terms.keeps)
 
 
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:

@@ -70,6 +70,14 @@ class Blob:
         data = source if isinstance(source, bytes) else _read_file(source)
         return cls(_filled(data), len(data), hashlib.sha256(data).hexdigest())
 
+    @classmethod
+    def joined(cls, parts: Sequence[bytes | memoryview]) -> Self:
+        """A blob with the bytes of all parts, which are copied once."""
+        sha256 = hashlib.sha256()
+        for part in parts:
+            sha256.update(part)
+        return cls(_filled(*parts), sum(map(len, parts)), sha256.hexdigest())
+
     @property
     def path(self) -> Path:
         """The path under which this process can open it again."""
@@ -341,7 +349,7 @@ def _contents(fd: int, cap: int) -> bytes:
     while at < wanted and (part := os.pread(fd, wanted - at, at)):
         parts.append(part)
         at += len(part)
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _read_file(path: Path) -> bytes:
@@ -367,11 +375,12 @@ def _seal(fd: int) -> None:
             time.sleep(_SEAL_WAIT_S)
 
 
-def _filled(data: bytes) -> int:
-    """A sealed memory file with these bytes."""
+def _filled(*parts: bytes | memoryview) -> int:
+    """A sealed memory file with the bytes of all parts."""
     fd = _memory_file()
     with open(fd, "wb", closefd=False) as file:
-        file.write(data)
+        for part in parts:
+            file.write(part)
     _seal(fd)
     return fd
 

@@ -62,7 +62,7 @@ class KeptBuilds:
 
     def find(self, parts: Iterable[str], compiler: str) -> KeptBuild | None:
         """The build of these parts by this compiler; None if there is none that may be used."""
-        if self.folder is None or (content := self._own(self.folder).find(_name(parts, compiler))) is None:
+        if self.folder is None or (content := self._own(self.folder).find(name_of(parts, compiler))) is None:
             return None
         try:
             return msgspec.msgpack.decode(content, type=KeptBuild)
@@ -72,13 +72,14 @@ class KeptBuilds:
     def keep(self, build: KeptBuild, parts: Iterable[str], compiler: str) -> None:
         """Keeps a build; does nothing if it cannot be written."""
         if self.folder is not None:
-            self._own(self.folder).keep(_name(parts, compiler), msgspec.msgpack.encode(build))
+            self._own(self.folder).keep(name_of(parts, compiler), msgspec.msgpack.encode(build))
 
     def _own(self, folder: Path) -> OwnFolder:
         return OwnFolder(folder, FILES_AT_MOST, BYTES_AT_MOST, FILE_AT_MOST)
 
 
-def _name(parts: Iterable[str], compiler: str) -> str:
+def name_of(parts: Iterable[str], compiler: str) -> str:
+    """The name of what was made of these parts by this compiler, on this system."""
     tools = (stamp(Path(shutil.which(name) or name).resolve()) for name in (compiler, *_PARTS))
     return hashlib.sha256(json.dumps([*parts, *tools, _system()]).encode()).hexdigest()
 

@@ -21,9 +21,8 @@ from maxcode.evaluate.ladder.reject import reject
 from maxcode.evaluate.module.contract import UNKNOWN, ModuleArgument
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
 from maxcode.evaluate.module.module_constants import replaced
-from maxcode.evaluate.module.natives import OUT
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, SideStarter
+from maxcode.evaluate.module.sides import CANDIDATE, OUT, REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.rounds.round import last_words
 from maxcode.sandbox.lanes import build_lane

@@ -25,10 +25,11 @@ class ModuleEvaluator(RoundsEvaluator[Staged, ModuleSide]):
         rule: RaceRule = RaceRule(),  # noqa: B008
         beside_compiled: bool = True,
         prompts: bool = True,
+        keeps: bool = False,
     ) -> None:
-        """``beside_compiled``: a confirmation is followed by a comparison with torch.compile; ``prompts``: find out
-        what prompts tell of a program."""
-        super().__init__(sandbox, ModuleStages(sandbox, beside_compiled, prompts), rule)
+        """``beside_compiled``: a confirmation is followed by a comparison with torch.compile, which finds what earlier
+        commands have kept if ``keeps``; ``prompts``: find out what prompts tell of a program."""
+        super().__init__(sandbox, ModuleStages(sandbox, beside_compiled, prompts, keeps), rule)
 
     async def compiled(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
         """A GPU candidate on a machine without a GPU: compiled, not verified; None if there is a GPU."""

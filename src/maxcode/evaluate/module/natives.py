@@ -15,12 +15,11 @@ from typing import final
 from maxcode.core.types import Remark
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.module.sides import ModuleSide, SideStarter
+from maxcode.evaluate.module.sides import OUT, ModuleSide, SideStarter
 from maxcode.evaluate.rounds.round import BUILD_FAILED, last_words
 from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.sandbox import Ran
 
-OUT = "/tmp/out"
 _COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess|triton)\b")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+\.(?:so|log)|triton/(?:[A-Za-z0-9_-]+/)?[A-Za-z0-9_.-]+")
 _KEPT = 64

@@ -29,11 +29,12 @@ DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
 BESIDE = {
     f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text()
-    for name in ("compiling", "describing", "device", "values")
+    for name in ("compiling", "describing", "device", "inductor", "values")
 } | {"side.py": SIDE}
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import besides torch: `maxcode.native`
 NATIVES = "/src/natives"
+OUT = "/tmp/out"  # what a role leaves, besides what it prints
 LEAST_MEMORY_MB = 4096  # torch alone maps more than a gigabyte of address space
 COMPILER_MB = 6144  # a compiler that reads torch's headers takes 1.5 GB
 DEVICE_MB = 8192  # CUDA's libraries, and copies of a round's inputs and outputs
@@ -44,7 +45,9 @@ CANDIDATE: Model = "ModelNew"
 LETTERS = (USUAL, *HABITS)  # of the values of a call, by number
 BY_SEED = "weights by seed"  # printed by the driver if a candidate's parameters are not named like the reference's
 
-Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe", "once"]
+Role = Literal[
+    "calls", "make", "describe", "weights", "build", "profile", "compile", "precompile", "shapes", "probe", "once"
+]
 
 
 @final
@@ -54,12 +57,14 @@ class ModuleSide:
 
     ``natives``: file name -> shared object built from it.
     ``compile``: wrap it in torch.compile; only for a reference, which is trusted with a compiler.
+    ``inductor``: what an earlier process has kept of that, archives (``inside/inductor.py``).
     """
 
     text: str
     model: Model
     natives: Mapping[str, bytes] = field(default_factory=dict)
     compile: bool = False
+    inductor: tuple[bytes, ...] = ()
 
 
 @final
@@ -125,6 +130,7 @@ class SideStarter:
             "lib/maxcode/__init__.py": "",
             "lib/maxcode/native.py": NATIVE,
         }
+        found |= {f"inductor/{number}": archive for number, archive in enumerate(side.inductor)}
         return {**found, **{f"natives/{name}": content for name, content in side.natives.items()}}
 
     def _meta(self, side: ModuleSide, slots: int, exact: bool) -> str:
@@ -167,24 +173,38 @@ class SideStarter:
         ran = await self._once("describe", reference)
         return read_contract(ran.stdout)
 
+    async def described(self, reference: ModuleSide) -> SideStarter:
+        """This stage with the contract of the reference and weights from the stage's seed, by one process; errors as in
+        ``describe``."""
+        ran = await self._once("describe", reference, OUT)
+        return replace(self, contract=read_contract(ran.stdout))._holding(ran.files.get(OUT, b""))
+
     async def with_weights(self, reference: ModuleSide) -> SideStarter:
         """This stage with fresh weights, made by the reference from the stage's seed."""
         if not self.contract.weights:
             return self
-        ran = await self._once("weights", reference)
-        wanted = sum(one.bytes for one in self.contract.weights)
-        if len(ran.stdout) != wanted:
-            raise InputError(f"the reference made {len(ran.stdout)} bytes of weights in place of {wanted}")
-        return replace(self, weights=ran.stdout)
+        return self._holding((await self._once("weights", reference)).stdout)
 
-    async def once(self, role: Role, side: ModuleSide) -> Ran:
+    def _holding(self, weights: bytes) -> SideStarter:
+        wanted = sum(one.bytes for one in self.contract.weights)
+        if len(weights) != wanted:
+            raise InputError(f"the reference made {len(weights)} bytes of weights in place of {wanted}")
+        return replace(self, weights=weights)
+
+    async def once(self, role: Role, side: ModuleSide, *collect: str) -> Ran:
         """One run of a role, in its own sandbox; torch.profiler needs to make a folder there."""
         measured = role != "profile"
         async with self.sandbox.session([], self.sources(side), self.runtime.binds, measured=measured) as session:
-            return await session.run(self.job(role))
+            return await session.run(self.job(role, collect=collect))
 
-    async def _once(self, role: Role, reference: ModuleSide) -> Ran:
-        ran = await self.once(role, reference)
+    async def precompiled(self, reference: ModuleSide, known: tuple[bytes, ...]) -> Ran:
+        """One run that compiles the reference, which leaves what inductor keeps; ``known``: of earlier ones."""
+        sources = self.sources(replace(reference, inductor=known))
+        async with self.sandbox.session([], sources, self.runtime.binds) as session:
+            return await session.run(self.job("precompile", collect=(OUT,), compiler=True))
+
+    async def _once(self, role: Role, reference: ModuleSide, *collect: str) -> Ran:
+        ran = await self.once(role, reference, *collect)
         if not ran.ok:
             raise InputError(f"the reference {self.problem.program.name} does not run: {last_words(ran)}")
         return ran

@@ -38,6 +38,7 @@ from maxcode.evaluate.machine.roofline import memory_gbs
 from maxcode.evaluate.module.clocks import REPORT_BYTES
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
 from maxcode.evaluate.module.gpu import on_gpu, require_gpu
+from maxcode.evaluate.module.kept_inductor import KeptInductor
 from maxcode.evaluate.module.metrics import metrics
 from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.natives import Natives
@@ -113,9 +114,13 @@ class Staged:
 class ModuleStages:
     """The problems that one harness has admitted; builds and starts their sides (``rounds/stages.py``)."""
 
-    def __init__(self, sandbox: Sandbox, beside_compiled: bool = True, prompts: bool = True) -> None:
-        """``prompts``: profile reference and candidates, which only prompts and reports of searches tell of."""
+    def __init__(
+        self, sandbox: Sandbox, beside_compiled: bool = True, prompts: bool = True, keeps: bool = False
+    ) -> None:
+        """``prompts``: profile reference and candidates, which only prompts and reports of searches tell of;
+        ``keeps``: torch.compile finds what earlier commands have kept of the reference."""
         self._sandbox = sandbox
+        self._kept = KeptInductor.below(sandbox.cache, keeps)
         self._beside_compiled = beside_compiled
         self._prompts = prompts
         self._staged: dict[str, Staged] = {}
@@ -135,8 +140,7 @@ class ModuleStages:
         stage = SideStarter(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
         gpu = await require_gpu(self._sandbox, problem) if spec.device == "cuda" else None
         stage = on_gpu(stage, gpu) if gpu is not None else stage
-        stage = replace(stage, contract=await stage.describe(reference))
-        stage = await stage.with_weights(reference)
+        stage = await stage.described(reference)
         seconds, reasons = await self._seconds(stage, reference)
         slots = stage.contract.slots(seconds)
         short = slots * seconds < SHORT_PASS_S and not stage.on_device
@@ -248,7 +252,7 @@ class ModuleStages:
         """
         if not self._beside_compiled:
             return None, ()
-        compiled = replace(staged.reference, compile=True)
+        compiled = await self._compiled(staged)
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "incumbent": compiled, "candidate": side}
         try:
             held = (await self.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)).held
@@ -257,6 +261,13 @@ class ModuleStages:
                 raise
             return None, (f"not compared with torch.compile: {failed}",)
         return median_interval([pair.ratio("incumbent", "candidate") for pair in held.pairs]), ()
+
+    async def _compiled(self, staged: Staged) -> ModuleSide:
+        side = replace(staged.reference, compile=True)
+        if staged.stage.on_device:
+            return side
+        async with build_lane():
+            return replace(side, inductor=await self._kept.given(staged.stage, staged.reference))
 
     def compiler(self, problem: Problem, machine: Machine) -> str:
         """The version of torch, and of g++ for native code."""

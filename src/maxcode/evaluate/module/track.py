@@ -188,9 +188,10 @@ class ModuleTrack:
             raise InputError(f"get_inputs of the reference failed: {last_words(ran)}")
         taken = self._contract.input_bytes
         each = taken + sum(8 * one.elements for one in self._contract.outputs)
-        slots = [ran.stdout[at : at + each] for at in range(0, len(ran.stdout), each)]
-        inputs = Blob.of(b"".join(slot[:taken] for slot in slots))
-        return Round(inputs, tuple(slot[taken:] for slot in slots), tuple(asked))
+        whole = memoryview(ran.stdout)  # slices of bytes would copy tens of megabytes several times a round
+        slots = [whole[at : at + each] for at in range(0, len(whole), each)]
+        inputs = Blob.joined([slot[:taken] for slot in slots])
+        return Round(inputs, tuple(bytes(slot[taken:]) for slot in slots), tuple(asked))
 
     async def _round(self, name: Side, made: Round) -> Ran:
         return answered(name, await self._sides[name].round(made.inputs, *self._limits[name]))

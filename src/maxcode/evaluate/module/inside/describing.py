@@ -15,11 +15,16 @@ OTHER_DRAWS = 3  # of inputs: two values of a loss may be alike by chance
 
 
 def describe(torch: Any, meta: dict[str, Any], driver: Any) -> None:
-    """What the reference takes and gives, how its output depends on what it is given, and how long it takes."""
+    """What the reference takes and gives, how its output depends on what it is given, and how long it takes.
+
+    Its weights go to a file."""
     module = driver.load_file(meta)
     init = [driver.frozen(one) for one in module.get_init_inputs()]
     torch.manual_seed(meta["seed"])
-    model = driver.placed(torch, meta, module.Model(*module.get_init_inputs()))
+    made = module.Model(*module.get_init_inputs())
+    with open(driver.OUT, "wb") as out:
+        driver.write_state(out, made)
+    model = driver.placed(torch, meta, made)
     torch.manual_seed(meta["seed"] + 1)
     given = [driver.placed(torch, meta, one) for one in module.get_inputs()]
     kept = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]

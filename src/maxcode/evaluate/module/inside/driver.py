@@ -1,6 +1,6 @@
 """Runs one side of a module problem inside the sandbox; never imported by maxcode.
 
-    driver.py build|calls|make|describe|weights|profile|compile|shapes|probe|once
+    driver.py build|calls|make|describe|weights|profile|compile|precompile|shapes|probe|once
 
 What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
 shim outside.  It sees only its own side: for a candidate the candidate's file, for the reference the reference's.
@@ -240,6 +240,8 @@ def call_rounds(torch: Any, meta: dict[str, Any]) -> None:
         beside("device", "call_rounds")(torch, meta)
         return
     use_what_was_built(meta)
+    if meta["compile"]:
+        imported("inductor").unpack()
     begin()
     module = load_file(meta)
     model = construct(torch, meta, module)
@@ -272,33 +274,38 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
     seed = {"dtype": "int64", "shape": [2], "bytes": 16}
     exact = [dict(one, dtype="float64", bytes=8 * elements(one)) for one in meta["outputs"]] if meta["exact"] else []
     exchange = Exchange(torch, [seed, *inputs, *exact], meta["slots"])
-    model = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
+    model: Any = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
     beyond: list[Any] = []
 
-    def varied(given: list[Any], number: int) -> list[Any] | None:
-        """Inputs with values beyond those drawn; None where the reference has no answer for them."""
+    def varied(given: list[Any], number: int) -> tuple[list[Any], list[Any]] | None:
+        """Inputs with values beyond those drawn, and the exact outputs; None where the reference has no answer."""
         if not beyond:
             single = placed(torch, meta, construct(torch, meta, module))
             beyond.append(imported("values").Beyond(torch, sys.modules["__main__"], meta, single, model))
-        found: list[Any] | None = beyond[0].inputs(given, meta["letters"][number])
+        found: tuple[list[Any], list[Any]] | None = beyond[0].inputs(given, meta["letters"][number])
         return found
+
+    def exactly(given: list[Any]) -> list[Any]:
+        with torch.no_grad():
+            return listed(model(*[placed(torch, meta, doubled(torch, one)) for one in given]))
 
     def answer(_: bytes) -> None:
         for slot in exchange.slots:
             seed, number = slot[0].tolist()
             torch.manual_seed(seed)
             given = module.get_inputs()
-            other = varied(given, number) if number else given
-            given = given if other is None else other
+            other = varied(given, number) if number else (given, [])
+            given = given if other is None else other[0]
             for place, one in zip(
                 slot[1 : 1 + len(inputs)], [one for one in given if isinstance(one, torch.Tensor)], strict=True
             ):
                 place.copy_(one)
-            if model is not None:
-                with torch.no_grad():
-                    returned = model(*[placed(torch, meta, doubled(torch, one)) for one in given])
-                for place, one in zip(slot[1 + len(inputs) :], listed(returned), strict=True):
-                    place.copy_(one if other is not None else torch.full_like(place, math.nan))
+            if model is None:
+                continue
+            places = slot[1 + len(inputs) :]
+            right = [torch.full_like(one, math.nan) for one in places] if other is None else other[1] or exactly(given)
+            for place, one in zip(places, right, strict=True):
+                place.copy_(one)
 
     rounds(answer)
 
@@ -337,10 +344,14 @@ def write_weights(torch: Any, meta: dict[str, Any]) -> None:
     os.dup2(2, 1)  # what the file prints is not taken for weights
     module = load_file(meta)
     torch.manual_seed(meta["seed"])
-    for one in module.Model(*module.get_init_inputs()).state_dict().values():
+    write_state(out, module.Model(*module.get_init_inputs()))
+    out.flush()
+
+
+def write_state(out: Any, model: Any) -> None:
+    for one in model.state_dict().values():
         own = one.detach().cpu().contiguous()
         out.write(ctypes.string_at(own.data_ptr(), own.numel() * own.element_size()) if own.numel() else b"")
-    out.flush()
 
 
 def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
@@ -360,6 +371,7 @@ ROLES = {
     "make": make_rounds,
     "profile": beside("describing", "profile_calls"),
     "once": beside("device", "once"),
+    "precompile": beside("inductor", "precompile"),
     "probe": beside("device", "probe"),
     "shapes": beside("compiling", "shapes"),
     "weights": write_weights,

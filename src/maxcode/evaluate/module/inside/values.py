@@ -28,8 +28,9 @@ class Beyond:
         self.torch, self.driver, self.meta, self.single, self.double = torch, driver, meta, single, double
         self.on_host: Any = None
 
-    def inputs(self, given: list[Any], letter: str) -> list[Any] | None:
-        """Such inputs in place of those drawn; None where nothing may vary, or the reference has no steady answer."""
+    def inputs(self, given: list[Any], letter: str) -> tuple[list[Any], list[Any]] | None:
+        """Such inputs in place of those drawn, and the exact answer to them; None where nothing may vary, or the
+        reference has no steady answer."""
         torch = self.torch
         chance = random.Random(int(torch.randint(1 << 62, (1,))))
         places = [at for at, one in enumerate(given) if isinstance(one, torch.Tensor)]
@@ -41,29 +42,32 @@ class Beyond:
         for at in free:
             if at == sure or chance.random() < ALL_ALIKE:
                 found[at] = varied(torch, given[at], letter, domains[at], chance)
-        if self.has_answer(found):
-            return found
+        if (exact := self.answer(found)) is not None:
+            return found, exact
         if letter not in OF_FEW:
             return None
         for at in free:
             found[at] = found[at] if domains[at] is not None else with_signs_of(found[at], given[at])
-        return found if self.has_answer(found) else None
+        exact = self.answer(found)
+        return None if exact is None else (found, exact)
 
-    def has_answer(self, given: list[Any]) -> bool:
-        """Finite, in both precisions, and hardly changed by inputs that hardly change."""
+    def answer(self, given: list[Any]) -> list[Any] | None:
+        """The answer in double precision; None unless it is finite, in both precisions, and hardly changed by inputs
+        that hardly change."""
         torch = self.torch
         if not self.runs_on_host(given):
-            return False
+            return None
         near = [nudged(torch, one) for one in given]
         try:
             exact = self.answers(self.double, [self.driver.doubled(torch, one) for one in given])
             moved = self.answers(self.double, [self.driver.doubled(torch, one) for one in near])
             plain = self.answers(self.single, [one.clone() if isinstance(one, torch.Tensor) else one for one in given])
         except Exception:  # whatever it raises: these are not inputs for it
-            return False
-        return all(bool(one.isfinite().all()) for one in (*exact, *moved, *plain)) and all(
+            return None
+        steady = all(bool(one.isfinite().all()) for one in (*exact, *moved, *plain)) and all(
             apart(one, other) <= STEADY for one, other in zip(exact, moved, strict=True)
         )
+        return exact if steady else None
 
     def runs_on_host(self, given: list[Any]) -> bool:
         """Whether whole numbers are none that the reference cannot take, as an index out of range: on a GPU that ends
@@ -81,9 +85,11 @@ class Beyond:
         return True
 
     def answers(self, model: Any, given: list[Any]) -> list[Any]:
-        with self.torch.no_grad():
-            placed = [self.driver.placed(self.torch, self.meta, one) for one in given]
-            return [one.double() for one in self.driver.listed(model(*placed))]
+        torch = self.torch
+        with torch.no_grad():
+            placed = [self.driver.placed(torch, self.meta, one) for one in given]
+            returned = self.driver.listed(model(*placed))
+            return [one.to(torch.float64, copy=True) for one in returned]  # a later call may write to its own
 
 
 def apart(exact: Any, other: Any) -> float:
