@@ -17,7 +17,7 @@ from maxcode.core.phases import BUILD, RUN, recording
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Program, Section, State, Step
 from maxcode.errors import InputError, Unanswered
 from maxcode.evaluate.ladder.prepare import identity
-from maxcode.evaluate.repo.kept_base import FOLDER
+from maxcode.evaluate.repo.first_runs import FOLDER
 from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
 from maxcode.run import asking
