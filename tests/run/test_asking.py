@@ -13,11 +13,11 @@ from typing import Any
 import anyio
 import pytest
 
-from maxcode.core.phases import BUILD, RUN, recording
+from maxcode.core.phases import BUILD, RUN, VERIFICATION, recording
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Program, Section, State, Step
 from maxcode.errors import InputError, Unanswered
-from maxcode.evaluate.ladder.prepare import identity
-from maxcode.evaluate.repo.kept_base import FOLDER
+from maxcode.evaluate.ladder.prepare import Admitted, identity
+from maxcode.evaluate.repo.first_runs import FOLDER
 from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
 from maxcode.run import asking
@@ -28,7 +28,7 @@ from maxcode.run.result import RunResult
 from maxcode.sandbox.toolchain import cache_root
 from tests.support import repositories as repos
 from tests.support.cli import answer, doubts_of, maxcode
-from tests.support.counting import FAST, QUARTER, SLOW
+from tests.support.counting import FAST, QUARTER, SLOW, counting_place
 
 WRONG = FAST.replace("n - 1", "n - 2")
 
@@ -301,6 +301,23 @@ def test_a_second_answer_runs_nothing_of_a_repositorys_base_in_admission(tmp_pat
     bases.write_bytes(bases.read_bytes()[:-1])
     assert runs_of_admission(4) > 8
     assert notes[1:] == ["base was built, tested and run again: its admission is not kept here"]
+
+
+@pytest.mark.sandbox
+def test_an_answer_runs_nothing_of_a_programs_original_in_admission(tmp_path: Path) -> None:
+    run, place = tmp_path / "run", counting_place(tmp_path, 160_000_000, "")
+    request = Request(place / "slow.c", place / "tests", policy="ask", method="best-of-n", budget=2, out=run)
+    with pytest.raises(Unanswered):
+        optimize_source(request)
+    found: list[Admitted] = []
+    with recording() as recorder:
+        told = asking.tell(
+            run, id_of_next(run), f"```c\n{WRONG}```\n", lambda known: optimize_source(known, admitted=found.append)
+        )
+    assert told.feedback[0].startswith("=> wrong")
+    phases = [one for one in recorder.profile().phases if one.stage == "admission"]
+    assert not [one for one in phases if one.activity in (RUN, VERIFICATION)]
+    assert found[0].notes[0].startswith("the original was not run again for its admission: nothing has changed since ")
 
 
 @pytest.mark.sandbox

@@ -186,8 +186,8 @@ def _keep_nothing(context: click.Context, _: click.Parameter, asked: bool) -> No
 self_options = _together(  # how maxcode itself works
     click.option("--profile-self", is_flag=True, help="Show where the seconds of this command go: builds, "
                  "verifications, timing, waits.  In JSON the key is `profile`."),
-    click.option("--no-cache", is_flag=True, callback=_keep_nothing, expose_value=False, help="Build the original "
-                 "again, although an earlier command has kept its builds in the cache folder."),
+    click.option("--no-cache", is_flag=True, callback=_keep_nothing, expose_value=False, help="Build and "
+                 "admit the original again, although an earlier command has kept that in the cache folder."),
 )  # fmt: skip
 
 

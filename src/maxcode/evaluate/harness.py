@@ -15,12 +15,14 @@ from maxcode.core.types import Action, Evaluation, Kind, Problem
 from maxcode.errors import UnsafeError
 from maxcode.evaluate.harness_protocol import Harness
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.evaluate.program.learned import FOLDER, MOST_S
 from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
-from maxcode.evaluate.repo.kept_base import KeptBases
+from maxcode.evaluate.repo.first_runs import FOLDER as BASES
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
@@ -35,8 +37,8 @@ class HarnessTerms:
     ``before``: SHA-256 of fresh inputs that were proven before.
     ``beside_compiled``: compare a module with torch.compile as well.
     ``single``: one candidate is evaluated, and no prompt is written.
-    ``keeps``: use builds of the original that earlier commands have kept.
-    ``goes_on``: a run goes on, and uses what it has kept of the admission of a repository.
+    ``keeps``: use builds of the original that earlier commands have kept, and keep its admission.
+    ``goes_on``: a run goes on, and uses what it has kept of its admission; so does a ``single`` program or function.
     """
 
     seed: int | None = None
@@ -48,7 +50,9 @@ class HarnessTerms:
 
 
 def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before, single=terms.single)
+    reads = terms.goes_on or terms.single
+    kept = KeptAdmissions.below(sandbox, FOLDER, reads, MOST_S) if terms.keeps else KeptAdmissions()
+    return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before, single=terms.single, kept=kept)
 
 
 def _require_tier_1(sandbox: Sandbox, what: str) -> None:
@@ -73,7 +77,8 @@ def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleE
 
 
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:
-    kept = KeptBases.below(sandbox.cache, terms.keeps and not terms.single, terms.goes_on)
+    is_run = terms.keeps and not terms.single
+    kept = KeptAdmissions.below(sandbox, BASES, terms.goes_on) if is_run else KeptAdmissions()
     return RepoEvaluator(sandbox, keeps=terms.keeps, kept=kept)
 
 

@@ -113,6 +113,10 @@ class Sandbox:
         ]
         return f"{self.tier.describe()} + {group}{''.join(lacking)}"
 
+    async def copy_of(self, runtime: str) -> Path | None:
+        """The folder of the copy of a runtime, whose name changes with its files; None where none is shown."""
+        return await self.copies[runtime].folder() if runtime and self.tier.name == "1" else None
+
     @asynccontextmanager
     async def session(
         self,
@@ -146,7 +150,7 @@ class Sandbox:
                 binds, words = reached(binds, self.cache)
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
                 libraries = {**self.runtime, library: self.fill} if bare else None
-                sealed = await self.copies[runtime].folder() if runtime and self.tier.name == "1" else None
+                sealed = await self.copy_of(runtime)
                 place = stack.enter_context(self.tier.placed(sources, binds, libraries, sealed, data, room))
                 line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
                 await line.hear(_START_S)

@@ -80,8 +80,18 @@ class KeptBuilds:
 
 def name_of(parts: Iterable[str], compiler: str) -> str:
     """The name of what was made of these parts by this compiler, on this system."""
+    return hashlib.sha256(json.dumps([*parts, *tools_and_system(compiler)]).encode()).hexdigest()
+
+
+def libraries() -> Iterator[str]:
+    """A stamp of every file in the folders of the system's libraries."""
+    return (stamp(path) for folder in _library_folders() for path in sorted(folder.glob("*")))
+
+
+def tools_and_system(compiler: str) -> list[str]:
+    """What every build by this compiler depends on besides its sources and its command."""
     tools = (stamp(Path(shutil.which(name) or name).resolve()) for name in (compiler, *_PARTS))
-    return hashlib.sha256(json.dumps([*parts, *tools, _system()]).encode()).hexdigest()
+    return [*tools, _system()]
 
 
 @cache

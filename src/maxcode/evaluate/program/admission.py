@@ -6,6 +6,7 @@ and inputs that are too short to time are enlarged (``inputs/amplify.py``).  The
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import final
@@ -19,6 +20,8 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
+from maxcode.evaluate.ladder.interpreter import tongue_of
+from maxcode.evaluate.ladder.kept_admissions import NOT_KEPT, KeptAdmissions
 from maxcode.evaluate.ladder.original_runs import plan, step
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
@@ -33,9 +36,13 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, is_accepted, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
+from maxcode.evaluate.program.learned import Learned, is_lasting, parts
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
+_NONE_KEPT = KeptAdmissions()
+_KEPT = "the original was not run again for its admission: {}"
+_ANEW = "the original was run again for its admission: {}"
 _UNWRITTEN = (
     "the answer of the original {} depends on memory it never wrote; candidates are not refused for that here: set the "
     "memory before it is read"
@@ -72,12 +79,16 @@ def _told_of_dropped(verified: Verified, kept: Collection[str], why: str) -> lis
 class Admissions:
     """The problems that evaluators on one machine have admitted; evaluators with different options share them."""
 
-    def __init__(self, sandbox: Sandbox, builder: Builder, seed: int, prompts: bool = True) -> None:
-        """``seed``: seed of the enlarged inputs; ``prompts``: find out what prompts tell of a problem."""
+    def __init__(
+        self, sandbox: Sandbox, builder: Builder, seed: int, prompts: bool = True, kept: KeptAdmissions = _NONE_KEPT
+    ) -> None:
+        """``seed``: seed of the enlarged inputs; ``prompts``: find out what prompts tell of a problem; ``kept``: those
+        of earlier commands."""
         self._sandbox = sandbox
         self._builder = builder
         self._seed = seed
         self._prompts = prompts
+        self._earlier = kept
         self._admitted: dict[str, Admitted] = {}
         self._admitting = anyio.Lock()
 
@@ -89,13 +100,39 @@ class Admissions:
 
     @in_stage("admission")
     async def admit(self, problem: Problem) -> Admitted:
-        """Build, verify and profile the original; drop the tests that it fails.
+        """Build, verify and profile the original; drop the tests that it fails.  Or take what is kept of that.
 
         InputError if it does not build or too few tests are left.
         """
         if problem.goal == "instructions" or problem.spec.tie_break:
             require_counter()
         original = await build_original(self._builder, problem)
+        admitted = await self._known_or_learned(problem, original)
+        for one in (problem, admitted.problem):
+            self._admitted[identity(one)] = admitted
+        return admitted
+
+    async def _known_or_learned(self, problem: Problem, original: Built) -> Admitted:
+        """What an earlier command has kept, with a note on it; else what is learned now, which is kept."""
+        assert original.artefact is not None
+        key, began = f"{identity(problem)}{'' if self._prompts else '-single'}", time.monotonic()
+        runtime = await self._sandbox.copy_of(tongue_of(problem).runtime)
+        files = parts(problem, original.artefact, str(runtime))
+        rests_on = await anyio.to_thread.run_sync(self._earlier.rests_on, self._sandbox, files)
+        known, why = await anyio.to_thread.run_sync(self._earlier.find, key, rests_on, Learned)
+        if known is not None:
+            kind = PROGRAM_KINDS[problem.kind]
+            admitted = known.admitted(problem, original, kind.source(self._sandbox, problem))
+            peak_gflops, memory = await kind.roofs(self._sandbox, problem)
+            return replace(admitted, peak_gflops=peak_gflops, memory=memory, notes=(_KEPT.format(why), *admitted.notes))
+        admitted = await self._learned(problem, original)
+        if is_lasting(admitted):
+            learned = Learned.of(admitted, time.monotonic() - began)
+            await anyio.to_thread.run_sync(self._earlier.keep, key, rests_on, learned)
+        note = () if why in ("", NOT_KEPT) else (_ANEW.format(why),)
+        return replace(admitted, notes=(*note, *admitted.notes))
+
+    async def _learned(self, problem: Problem, original: Built) -> Admitted:
         assert original.artefact is not None
         kind = PROGRAM_KINDS[problem.kind]
         source, inputs = await kind.inputs(self._sandbox, problem)
@@ -128,8 +165,6 @@ class Admissions:
         if self._prompts:
             step("what prompts tell of the inputs is read and measured")
             admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
-        for one in (problem, slimmer):
-            self._admitted[identity(one)] = admitted
         return admitted
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:

@@ -38,6 +38,7 @@ from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted, identity
 from maxcode.evaluate.ladder.profile import hotspots
@@ -75,6 +76,7 @@ class ProgramEvaluator:
         profiles: bool = True,
         before: frozenset[str] = frozenset(),
         single: bool = False,
+        kept: KeptAdmissions = KeptAdmissions(),  # noqa: B008
     ) -> None:
         """Arguments:
 
@@ -83,6 +85,7 @@ class ProgramEvaluator:
         ``profiles``: profile correct candidates; training does not need it.
         ``single``: one candidate is evaluated, and no prompt is written.  So its only build is the final one, without
         precompiled headers, nothing is found out for prompts, and an evident gain is confirmed after two pairs.
+        ``kept``: admissions that earlier commands have kept.
         """
         self._unseen = FreshInputs(sandbox, builder, seed, before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
@@ -93,7 +96,7 @@ class ProgramEvaluator:
         self._remembers = True
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._single = single
-        self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not single)
+        self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not single, kept=kept)
         self._is_raced: anyio.Event | None = None
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}

@@ -25,8 +25,12 @@ from maxcode.sandbox.sandbox import Sandbox
 class ProgramKind(Protocol):
     """A kind of problem whose programs are built once and run in sessions."""
 
+    def source(self, sandbox: Sandbox, problem: Problem) -> InputSource:
+        """The source of the inputs of a timed pass."""
+        ...
+
     async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
-        """The source of the inputs of a timed pass, and the inputs to verify on."""
+        """That source, and the inputs to verify on."""
         ...
 
     async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
@@ -55,6 +59,9 @@ class ProgramKind(Protocol):
 class WholePrograms:
     """Processes that read an input and write an output."""
 
+    def source(self, sandbox: Sandbox, problem: Problem) -> InputSource:
+        return COPIES
+
     async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
         generated = await generate(sandbox, problem, range(1, problem.spec.generated + 1))
         return COPIES, read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
@@ -82,9 +89,12 @@ class WholePrograms:
 class Functions:
     """Functions that maxcode's driver calls, on fresh inputs in every pass."""
 
+    def source(self, sandbox: Sandbox, problem: Problem) -> Calls:
+        return Calls(Inputs(sandbox, problem))
+
     async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
-        inputs = Inputs(sandbox, problem)
-        return Calls(inputs), await calls_of(problem, inputs)
+        source = self.source(sandbox, problem)
+        return source, await calls_of(problem, source.inputs)
 
     async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
         return await peak_gflops(sandbox, spec_of(problem)), await memory_of(sandbox, timed_shapes(problem))

@@ -18,15 +18,16 @@ import anyio.to_thread
 from maxcode.core.types import Evaluation, Facts, HotFunction, Outcome, Problem, Program, TimedInput, Trust
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
 from maxcode.evaluate.repo.allowed import why_protected
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
 from maxcode.evaluate.repo.commands import COMMAND_S, Place, now, said
+from maxcode.evaluate.repo.first_runs import FirstRuns, parts
 from maxcode.evaluate.repo.git import Tracked, contents, tracked
-from maxcode.evaluate.repo.kept_base import FirstRuns, KeptBases
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import profiled
@@ -106,19 +107,20 @@ class Base:
         return Edited({path: text for path, text in program.files.items() if own.get(path) != text}, self.modes, second)
 
 
-async def admitted(sandbox: Sandbox, problem: Problem, keeps: bool = True, kept: KeptBases = KeptBases()) -> Base:  # noqa: B008
+async def admitted(sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, keeps: bool = True) -> Base:
     """Sets up, builds, tests and runs base, or takes what is kept of that.  InputError with the cure for what cannot be
     used."""
     place, began = Place(sandbox, problem), time.monotonic()
     tree = await anyio.to_thread.run_sync(base_tree, problem, keeps)
-    rests_on = await anyio.to_thread.run_sync(kept.rests_on, place, tree)
-    known, notes = await anyio.to_thread.run_sync(kept.find, problem, rests_on)
+    rests_on = await anyio.to_thread.run_sync(kept.rests_on, sandbox, parts(place, tree))
+    known, why = await anyio.to_thread.run_sync(kept.find, identity(problem), rests_on, FirstRuns)
+    notes = (f"base was {'not ' if known else ''}built, tested and run again: {why}",) if why else ()
     if known is not None:
         return await _base(place, tree, known, notes)
     first = await _first_runs(place, Layers(tree))
     base = await _with_canary(await _base(place, tree, first, notes))
     first = replace(first, canary=base.canary, all_s=time.monotonic() - began)
-    await anyio.to_thread.run_sync(kept.keep, problem, rests_on, first)
+    await anyio.to_thread.run_sync(kept.keep, identity(problem), rests_on, first)
     return base
 
 

@@ -24,6 +24,7 @@ from maxcode.evaluate.harness_protocol import FreshRace, Loss, MeasureOptions, P
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import wrong_while_timed
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted, identity
 from maxcode.evaluate.ladder.race import (
@@ -41,7 +42,6 @@ from maxcode.evaluate.ladder.race import (
 from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.evaluate.repo.admission import Base, admitted
 from maxcode.evaluate.repo.candidates import Ready, doubts, ready, rejected
-from maxcode.evaluate.repo.kept_base import KeptBases
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.track import RepoTrack
 from maxcode.evaluate.repo.winner_check import RepoCheck
@@ -62,7 +62,7 @@ class RepoEvaluator:
         sandbox: Sandbox,
         rule: RaceRule = RaceRule(),  # noqa: B008
         keeps: bool = True,
-        kept: KeptBases = KeptBases(),  # noqa: B008
+        kept: KeptAdmissions = KeptAdmissions(),  # noqa: B008
     ) -> None:
         """``keeps``: use set-ups of base that earlier commands have kept; ``kept``: and these first runs of base."""
         self._sandbox = sandbox
@@ -93,7 +93,7 @@ class RepoEvaluator:
         async with self._admitting:
             key = identity(problem)
             if key not in self._bases:
-                self._bases[key] = await admitted(self._sandbox, problem, self._keeps, self._kept)
+                self._bases[key] = await admitted(self._sandbox, problem, self._kept, self._keeps)
             return self._bases[key]
 
     # ------------------------------------------------------------------------------------------------ evaluator
