@@ -167,6 +167,15 @@ def test_an_order_of_its_own_is_a_doubt_and_what_is_equal_to_all_is_refused() ->
     assert "equal to" in barred(base, equal)[0]
 
 
+def test_pools_of_processes_are_a_doubt_however_they_are_made() -> None:
+    base = Program({PYTHON: "x = 1\n"})
+    for text in ("from multiprocessing import Pool\n", "from concurrent.futures import ProcessPoolExecutor as P\n"):
+        made = Program({PYTHON: text})
+        assert barred(base, made) == () and "among processes" in doubtful(base, made)[0]
+    for text in ("from multiprocessing import spawn\n", "import multiprocessing as m\nm.current_process()\n"):
+        assert "starts programs" in barred(base, Program({PYTHON: text}))[0]
+
+
 def test_a_module_is_followed_through_several_files() -> None:
     files = {"src__b.py": "from a import here as second\n", "src__c.py": "from .b import second as third\n"}
     found = " ".join(said("from c import third\nprint(third.modules)\n", **HERE, **files))

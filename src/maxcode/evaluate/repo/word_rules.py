@@ -110,8 +110,12 @@ _IN_PYTHON = (
     ),
     _rule(
         "it starts programs",
-        r"\b(?:subprocess|_posixsubprocess|multiprocessing|pty|popen|posix_spawn|forkpty?)\b",
-        names=(rf"{_OS}(?:system|exec\w*|spawn\w*|popen|fork|posix_spawn\w*)\b",),
+        r"\b(?:subprocess|_posixsubprocess|pty|popen|posix_spawn|forkpty?)\b",
+        # but for pools of workers: what else there is of them tells which program is the main one, or stays afterwards
+        r"\bmultiprocessing\.(?!(?:Pool|pool|cpu_count|get_context)\b)\w+",
+        names=(
+            rf"{_KNOWN}multiprocessing\.(?!(?:Pool|pool|cpu_count|get_context)\b)[\w*]+|{_OS}(?:system|exec\w*|spawn\w*|popen|fork|posix_spawn\w*)\b",
+        ),
     ),
     _rule("it loads native code", r"\b(?:ctypes|cffi|dlopen|mmap|_testcapi)\b"),
     _rule("it reads the environment", r"\b(?:environ|getenv|environb|getpid|getppid|gethostname)\b"),
@@ -136,6 +140,7 @@ _PYTHON_DOUBTS = (
         ),
     ),
     _rule("it decides what its results are less than", r"\bdef\s+__(?:lt|le|gt|ge)__\b|\b__(?:lt|le|gt|ge)__\s*="),
+    _rule("it shares the work among processes", r"\b(?:multiprocessing|ProcessPoolExecutor|futures\.process)\b"),
     _rule("it swallows every error", r"\bexcept\s*:|\bexcept\s+BaseException\b"),
     _rule("it opens files", r"\b(?:pickle|marshal)\b", names=(r"^builtins\.open\b|^_*io\.(?:open\w*|FileIO)\b",)),
 )
