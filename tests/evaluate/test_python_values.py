@@ -58,8 +58,8 @@ def difference(want: bytes, got: bytes, count: int = 1) -> str:
 
 
 class Point(NamedTuple):
-    x: float
-    y: float
+    x: Any
+    y: Any
 
 
 @dataclasses.dataclass
