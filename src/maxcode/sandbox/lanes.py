@@ -66,7 +66,6 @@ _tell_wait: ContextVar[Callable[[float, bool], None] | None] = ContextVar("maxco
 _others: ContextVar[OtherRuns | None] = ContextVar("maxcode others", default=None)
 _cores: ContextVar[frozenset[int] | None] = ContextVar("maxcode lane", default=None)
 _spare: ContextVar[Path | None] = ContextVar("maxcode spare lane", default=None)
-_beside: ContextVar[bool] = ContextVar("maxcode beside timing", default=False)
 
 
 @contextmanager
@@ -165,20 +164,6 @@ def also_in_timing_lane(path: Path = LOCK) -> Iterator[None]:
         yield
     finally:
         _spare.reset(token)
-
-
-@contextmanager
-def beside_timing() -> Iterator[None]:
-    """Work that starts in the block may run while this process times, so a place to build is one core for it."""
-    token = _beside.set(True)
-    try:
-        yield
-    finally:
-        _beside.reset(token)
-
-
-def is_beside_timing() -> bool:
-    return _beside.get()
 
 
 async def _either(stack: AsyncExitStack, path: Path) -> None:

@@ -9,31 +9,25 @@ its pairs, and would look like a gain of some per cent.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Generic, Self, TypeAlias, TypeVar, final
+from typing import Generic, Self
 
-from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
-from maxcode.core.stats import LOOKS, RaceRule
-from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, State, StateId
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.ladder.race import End, RaceResult, Side, end_of_playoff, end_of_race, timing_of, together
+from maxcode.evaluate.ladder.race import End, Side, end_of_playoff, end_of_race, timing_of, together
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, Sitting, after, seen_in
 from maxcode.evaluate.rounds.stages import P, S, Stages
 from maxcode.evaluate.rounds.winner_check import RoundsCheck
-from maxcode.sandbox.lanes import beside_timing
 from maxcode.sandbox.sandbox import Sandbox
 
-Found = TypeVar("Found")
-_Result: TypeAlias = Callable[[], Awaitable[Found]]
-_OverRival: TypeAlias = tuple[Interval | None, tuple[str, ...]]
 PLAYOFF_PAIRS = 15
 SITTING_PAIRS = 6
 
@@ -177,50 +171,14 @@ class RoundsEvaluator(Generic[S, P]):
     async def _confirmed(self, staged: S, side: P) -> Evaluation:
         sides: dict[Side, P] = {"original": self._stages.original(staged), "candidate": side}
         try:
-            async with AsyncExitStack() as stack:
-                held, sittings, rival = await self._decided(staged, sides, _Ahead(stack, staged.problem))
-                compared, why = await rival()
+            sittings: list[Sitting] = []
+            while (held := together([one.held for one in sittings], self._rule)) is None:
+                run = partial(self._stages.run, staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
+                sittings.append(await run(beyond=not sittings))
+            rival, why = await self._stages.over_rival(staged, side)
         except RoundFailed as failed:
             return self._stages.failed(failed)
         timing = sittings[0].told(timing_of(staged.problem, held, staged.inputs), staged.degenerate)
-        timing = replace(timing, confirmed=True, over_compiled=compared)
+        timing = replace(timing, confirmed=True, over_compiled=rival)
         first = replace(sittings[0], warnings=(*seen_in(sittings), *why))
         return self._stages.right(staged, side, timing, first)
-
-    async def _decided(
-        self, staged: S, sides: Mapping[Side, P], ahead: _Ahead
-    ) -> tuple[RaceResult, list[Sitting], _Result[_OverRival]]:
-        """Sessions until they decide, and the comparison with the rival, which may have begun.
-
-        While a session is timed, the next one that is needed in any case gets ready.
-        """
-        run = partial(self._stages.run, staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
-        sittings: list[Sitting] = []
-        coming = await ahead.begun(partial(run, beyond=True))
-        rival: _Result[_OverRival] | None = None
-        while True:
-            is_look = len(sittings) + 1 in LOOKS
-            following = None if is_look else await ahead.begun(run, beside=True)
-            if rival is None and is_look:
-                over_rival = partial(self._stages.over_rival, staged, sides["candidate"])
-                rival = await ahead.begun(over_rival, beside=True)
-            sittings.append(await coming())
-            held = together([one.held for one in sittings], self._rule)
-            if rival is not None and held is not None:
-                return held, sittings, rival
-            coming = following or await ahead.begun(run)
-
-
-@final
-class _Ahead:
-    """Begins work before its result is needed, and ends with ``stack``; where nothing may overlap with timing, work
-    begins when its result is asked for."""
-
-    def __init__(self, stack: AsyncExitStack, problem: Problem) -> None:
-        self._stack = stack
-        self._overlaps = problem.goal == "cpu"
-
-    async def begun(self, work: Callable[[], Awaitable[Found]], beside: bool = False) -> _Result[Found]:
-        """``beside``: something may be timed meanwhile."""
-        with beside_timing() if beside and self._overlaps else nullcontext():
-            return await self._stack.enter_async_context(started(work, now=self._overlaps))

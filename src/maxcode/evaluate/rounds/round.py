@@ -14,7 +14,6 @@ from maxcode.errors import InputError, MaxcodeError
 from maxcode.evaluate.ladder.race import End, Pair, RaceResult, Side
 from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.sandbox.jobs import TAMPERED
-from maxcode.sandbox.lanes import is_beside_timing
 from maxcode.sandbox.sandbox import Calls, Ran
 
 CALL = "calls"  # the one input of such a problem
@@ -150,22 +149,19 @@ async def started(
     clock: Clock,
     what: str,
 ) -> AsyncIterator[Started]:
-    """The maker and all sides, each in its own sandbox, started and ready: in parallel, or one after another where
-    something is timed beside.
+    """The maker and all sides, each in its own sandbox, started in parallel and ready.
 
     ``RoundFailed`` if a side does not get ready; InputError if the maker does not, which is ``what``.
     """
     async with AsyncExitStack() as stack:
-        alone = is_beside_timing()
         making = await stack.enter_async_context(maker)
-        calls = {} if alone else {name: await stack.enter_async_context(one) for name, one in sides.items()}
+        calls = {name: await stack.enter_async_context(one) for name, one in sides.items()}
         ready = await making.ready()
         if ready.ending != "answered":
             raise InputError(f"{what} does not run: {last_words(ready)}")
         found: dict[Side, Ran] = {}
-        for name, side in sides.items():
-            calls[name] = await stack.enter_async_context(side) if alone else calls[name]
-            found[name] = await calls[name].ready()
+        for name, one in calls.items():
+            found[name] = await one.ready()
             if found[name].ending != "answered":
                 raise RoundFailed(name, last_words(found[name]), found[name])
         begun_s = {name: ran.cpu_s if clock == "cpu" else ran.wall_s for name, ran in found.items()}
