@@ -44,6 +44,7 @@ from tests.support.small_gemm import GEMM, IKJ, small
 
 FIRST = FirstRuns(b"tar", 1.0, 2.0, {"passed": 1}, (b"sum 3\n",), (0.5,), (HotFunction("a.c", "f", 1, 0.9),), 7)
 JOBS = (RUN, VERIFICATION, "generator", "filled memory")
+KINDS = ("program", "function")
 AGAIN = "base was built, tested and run again: "
 
 
@@ -266,7 +267,7 @@ def described(given: Input) -> tuple[object, ...]:
     return given.name, given.stdin.sha256, given.expected, given.origin, given.seconds, given.workload, looks
 
 
-@pytest.mark.parametrize("problem_in", [counting, lambda folder: small(GEMM)])
+@pytest.mark.parametrize("problem_in", [counting, lambda folder: small(GEMM)], ids=KINDS)
 def test_a_kept_admission_of_a_program_runs_no_original_and_is_the_same(
     sandbox: Sandbox, tmp_path: Path, folder: Path, problem_in: Callable[[Path], Problem]
 ) -> None:
