@@ -231,7 +231,8 @@ def tests_of(found: Admitted) -> dict[str, int]:
 def _why(evaluation: Evaluation, found: Admitted, doubts: Sequence[str]) -> str:
     """Why there is no speed-up, or no proved one, without what the doubts say."""
     if evaluation.timing is None:
-        return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
+        untimed = () if found.timed else found.notes[-1:]
+        return "; ".join(evaluation.warnings or untimed) or f"not timed: {evaluation.outcome.value}"
     ended = _ENDED[evaluation.timing.verdict]
     warnings = [one for one in evaluation.warnings if not is_told(one, doubts)]
     if evaluation.timing.verdict == "slower":

@@ -121,10 +121,9 @@ class Admissions:
         rests_on = await anyio.to_thread.run_sync(self._earlier.rests_on, self._sandbox, files)
         known, why = await anyio.to_thread.run_sync(self._earlier.find, key, rests_on, Learned)
         if known is not None:
-            kind = PROGRAM_KINDS[problem.kind]
-            admitted = known.admitted(problem, original, kind.source(self._sandbox, problem))
-            peak_gflops, memory = await kind.roofs(self._sandbox, problem)
-            return replace(admitted, peak_gflops=peak_gflops, memory=memory, notes=(_KEPT.format(why), *admitted.notes))
+            source = PROGRAM_KINDS[problem.kind].source(self._sandbox, problem)
+            admitted = known.admitted(problem, original, source)
+            return replace(admitted, notes=(_KEPT.format(why), *admitted.notes))
         admitted = await self._learned(problem, original)
         if is_lasting(admitted):
             learned = Learned.of(admitted, time.monotonic() - began)

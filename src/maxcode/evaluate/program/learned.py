@@ -1,9 +1,9 @@
 """What the admission of a program or a function found out, in the form in which it is kept for later commands.
 
 Kept are properties of the original: on which inputs it has an answer, the answers, which of the inputs are long enough
-to time, and what prompts tell.  None of it decides a race: there the original runs beside the candidate.  Drawn anew by
-every command, and never kept, are the values of every timed pass of a function, the fresh inputs of a winner, and all
-keys.  The roofs are measured anew: one that was measured too low would refuse honest programs for a day.
+to time, and what prompts tell; and the roofs of the machine, the best of many tries while nothing else was timed.  None
+of it decides a race: there the original runs beside the candidate.  Drawn anew by every command, and never kept, are
+the values of every timed pass of a function, the fresh inputs of a winner, and all keys.
 
 Whoever sees verdicts alone learns no more from the same inputs in several commands than from those of one run, whose
 candidates are all verified on the same.  Still none is used for longer than a day.
@@ -24,6 +24,7 @@ from maxcode.evaluate.ladder.kept_admissions import SYSTEM, stamps
 from maxcode.evaluate.ladder.kept_builds import libraries, tools_and_system
 from maxcode.evaluate.ladder.prepare import Admitted, Input, InputSource, command_files, read_inputs
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
+from maxcode.evaluate.machine.roofline import Bandwidth
 from maxcode.sandbox.sandbox import Blob
 
 FOLDER = "admissions"  # of the cache
@@ -62,6 +63,8 @@ class Learned:
     timed: tuple[str, ...]
     baseline: Evaluation
     notes: tuple[str, ...]
+    peak_gflops: float
+    memory: Bandwidth | None
     facts: Facts
     reads_unwritten: bool
     all_s: float
@@ -70,17 +73,18 @@ class Learned:
     def of(cls, admitted: Admitted, all_s: float) -> Learned:
         return cls(
             tuple(map(_Asked.of, admitted.inputs)), tuple(given.name for given in admitted.timed), admitted.baseline,
-            admitted.notes, admitted.facts, admitted.reads_unwritten, all_s,
+            admitted.notes, admitted.peak_gflops, admitted.memory, admitted.facts, admitted.reads_unwritten, all_s,
         )  # fmt: skip
 
     def admitted(self, problem: Problem, original: Built, source: InputSource) -> Admitted:
-        """The admission, without the roofs."""
+        """The admission again."""
         assert original.artefact is not None
         inputs = tuple(source.looked_at_twice(one.given(), original.artefact) for one in self.inputs)
         named = {given.name: given for given in inputs}
         return Admitted(
             problem, inputs, tuple(named[name] for name in self.timed), original, self.baseline, notes=self.notes,
-            source=source, facts=self.facts, reads_unwritten=self.reads_unwritten, saved_s=self.all_s,
+            source=source, peak_gflops=self.peak_gflops, memory=self.memory, facts=self.facts,
+            reads_unwritten=self.reads_unwritten, saved_s=self.all_s,
         )  # fmt: skip
 
 
