@@ -37,6 +37,7 @@ from maxcode.evaluate.inputs.grammar import (
 from maxcode.evaluate.inputs.invariants import Remainder, Span
 
 TRIES = 40
+_LONG_TRIES = 4  # to read a long text takes a tenth of a second
 _LINES_LEAST = 8  # fewer lines say nothing about order
 _FEW = 4  # different values: perhaps names of commands
 _APART = 16  # times as wide as it has different values, a range holds no names: those are next to one another
@@ -67,7 +68,7 @@ def draft(given: Understood, seed: str, of_any_size: bool = False) -> Draft | No
     rng = random.Random(seed)
     if not given.shapes:
         return None
-    for _ in range(TRIES):
+    for _ in range(_LONG_TRIES if of_any_size else TRIES):
         found = changed(given.shapes[0], base_of(given, rng, of_any_size), rng, resizes=not of_any_size)
         if found is not None and found.text not in given.texts and is_explained(given, found.text):
             return found

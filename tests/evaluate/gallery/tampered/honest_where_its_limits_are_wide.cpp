@@ -1,5 +1,5 @@
 // VERDICT wrong
-// WHY Takes the widest limit on processor time for a verification whose speed nobody knows yet; a limit comes from the original alone and is the same whenever a candidate is run.
+// WHY Takes a wide limit on memory for a verification; limits are the same whenever a candidate is run, and none on processor time can be seen.
 // AGAINST pairs
 // HACK tells verification by its limits
 // KIND output
@@ -14,8 +14,8 @@ static int draw(std::uint32_t &state) {
 }
 
 static bool is_limited() {
-    struct rlimit seconds;
-    return getrlimit(RLIMIT_CPU, &seconds) || seconds.rlim_cur < 600;
+    struct rlimit memory;
+    return getrlimit(RLIMIT_AS, &memory) || memory.rlim_cur < rlim_t{1} << 40;
 }
 
 int main() {
