@@ -137,6 +137,55 @@ def test_a_comment_beside_a_change_that_stays_stays(tmp_path: Path) -> None:
     assert found.program == after
 
 
+GUARDED = """int first(const char *text, int size, int at) {
+    if (at < size && text[at] == '[')
+        return 1;
+    return 0;
+}
+
+int last(int x) {
+    return x;
+}
+"""
+UNGUARDED = """int first(const char *text, int size, int at) {
+    if (at >= size)
+        return 0;
+    switch (text[at]) {
+    case '[':
+        return 1;
+    }
+    return 0;
+}
+
+int last(int x) {
+    return x * 1;
+}
+"""
+
+
+def of_c(before: str, after: str, table: Table, folder: Path) -> SmallerPatch:
+    problem = Problem("p", "repo", "c", Program({"a.c": before}), ProgramSpec())
+    return anyio.run(
+        smaller_patch, cast(SearchHarness, table), problem, Program({"a.c": after}), folder, lambda words: None
+    )
+
+
+def test_what_was_changed_in_one_function_stays_together(tmp_path: Path) -> None:
+    found = of_c(GUARDED, UNGUARDED, Table(["    switch (text[at]) {\n"]), tmp_path)
+    text = found.program.files["a.c"]
+    assert "if (at >= size)" in text, "no test reads beyond the text, so it is as fast without the check"
+    assert "at < size" not in text and "x * 1" not in text
+    assert len(found.dropped) == 1
+
+
+def test_lines_that_are_gone_do_not_come_back_by_themselves(tmp_path: Path) -> None:
+    old = "int unused(int x) {\n    return x;\n}\n\n\n\n\n"
+    table = Table(["    return x * 1;\n"])
+    after = GUARDED.replace("return x;", "return x * 1;")
+    assert of_c(old + GUARDED, after, table, tmp_path).program.files["a.c"] == after
+    assert table.asked == 1, "the change of `last` alone"
+
+
 TEXT = st.lists(st.sampled_from(["a\n", "b\n", "c", "\n", "\r\n", "d\x0c\n"]), max_size=12).map("".join)
 
 

@@ -59,6 +59,8 @@ class Proposal:
     def _what(self) -> Iterator[str]:
         count = len(hunks_of(self.problem.program.files, self.result.best_program.files))
         yield f"{count} change{'s' if count != 1 else ''} in {', '.join(f'`{path}`' for path in self.changed)}."
+        left = [note for note in self.result.notes if "left out" in note]
+        yield from (f"{note}. What is said below was written before that." for note in left)
         yield ""
         if said := printable(prose(self.completion)).strip()[:_WHY_AT_MOST]:
             yield from ("Why it is faster, in the words of the one who proposed it:", "")
@@ -87,7 +89,6 @@ class Proposal:
         if self.result.measured.trust is not None:
             yield f"Level of trust: **{self.result.measured.trust.level}**. {self.result.measured.trust.why}."
         yield from (f"- NOT TRUSTED: {doubt}" for doubt in self.result.doubts)
-        yield from (f"- {note}" for note in self.result.notes if "left out" in note)
         yield ""
 
     def _repeat(self) -> Iterator[str]:

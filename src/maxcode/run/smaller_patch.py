@@ -1,6 +1,7 @@
 """The smallest patch with the whole gain: its hunks are taken out in turn and raced; what does not pay is dropped.
 
-Groups of near hunks are tried first, then single ones, then those that belong together: the hunks that share a name
+The hunks of one function stay together, and lines that are only taken away are not put back by themselves.  Groups of
+near hunks are tried first, then single ones, then those that belong together: the hunks that share a name
 which the patch adds, such as a function and its calls; those of a file; at last a few pairs.  What names the same as
 something that was dropped is tried again, because it may have been needed only for that.  Each result is written to
 ``smaller.jsonl`` the moment it is known, so that a run that was killed races nothing twice.
@@ -16,9 +17,10 @@ from typing import final
 
 import msgspec
 
+from maxcode.code.definitions import definitions
 from maxcode.code.hunks import Hunk, groups_of, hunks_of, without
 from maxcode.code.languages import LANGUAGES
-from maxcode.code.linked_hunks import Group, linked, of_files
+from maxcode.code.linked_hunks import Group, linked, of_files, units
 from maxcode.code.source import normalise
 from maxcode.core.files import write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
@@ -45,7 +47,7 @@ class SmallerPatch:
     """A winner without what does not pay.
 
     ``evaluation``: on fresh pairs; None if nothing was dropped.
-    ``dropped``: the hunks that were left out; ``kept``: how many remain.
+    ``dropped``: where base stays as it is; ``kept``: how many hunks remain.
     ``late``: why it was not tried to the end, or empty.
     """
 
@@ -61,7 +63,7 @@ class SmallerPatch:
         if self.dropped:
             yield (
                 f"{len(self.dropped)} of {len(self.dropped) + self.kept} changes of the patch were left out: it is as "
-                f"fast without them ({', '.join(self.dropped[:5])})"
+                f"fast without them (lines of base: {', '.join(self.dropped[:5])}{', ...' * (len(self.dropped) > 5)})"
             )
 
 
@@ -87,25 +89,27 @@ class _Search:
             return SmallerPatch(winner, kept=len(every))
         if found.timing is None or not found.timing.significant:
             return SmallerPatch(winner, kept=len(every))
-        return SmallerPatch(program, found, tuple(map(str, sorted(dropped, key=str))), len(every) - len(dropped))
+        places = [f"{hunk.path}:{hunk.before[0] + 1}" for hunk in every if hunk in dropped]
+        return SmallerPatch(program, found, tuple(places), len(every) - len(dropped))
 
     async def _dropped(self, winner: Program, every: tuple[Hunk, ...]) -> Group:
         """The hunks that do not pay."""
         base, dropped, step = self.problem.program.files, Group(), 0
         links = linked(base, winner.files, every, self._code)[:_LINKED_AT_MOST]
-        waiting = list(self._parts(every, links))
+        whole = units(base, winner.files, every, self._functions)
+        waiting = list(self._parts(every, whole, links))
         tried: set[tuple[Group, Group]] = set()  # what was taken out, beside which hunks of the same names
         while waiting:
             part = waiting.pop(0) - dropped
             context = part, dropped & _neighbours(part, links)
-            if not part or context in tried or len(part | dropped) == len(every):
+            if all(map(_is_deletion, part)) or context in tried or len(part | dropped) == len(every):
                 continue
             tried.add(context)
             step += 1
             self.say(f"smaller patch: without {', '.join(map(str, sorted(part, key=str)))} (step {step})")
             if await self._is_free(winner, every, dropped, part):
                 dropped |= part
-                waiting += [Group({hunk}) for hunk in every if hunk in _neighbours(part, links)]
+                waiting += [unit for unit in whole if unit & _neighbours(part, links)]
         return dropped
 
     async def _is_free(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> bool:
@@ -125,18 +129,18 @@ class _Search:
         language = self.problem.language
         return normalise(language, text) if path.endswith(LANGUAGES[language].suffixes) else text
 
-    def _parts(self, every: tuple[Hunk, ...], links: list[Group]) -> Iterator[Group]:
-        """What is tried, in order."""
-        if len(every) < 2:
-            return
-        groups = groups_of(every)
-        if len(groups) > 1:
-            yield from map(Group, groups)
-        yield from (Group({hunk}) for group in groups for hunk in group if len(group) > 1)
-        yield from links
-        yield from of_files(every)
-        pairs = [Group(pair) for pair in combinations(every, 2) if pair[0].path == pair[1].path or len(every) <= 4]
-        yield from pairs[:_PAIRS_AT_MOST]
+    def _functions(self, path: str, text: str) -> list[tuple[int, int]]:
+        """The lines of each function, if the text is of the problem's language."""
+        language = self.problem.language
+        found = definitions(language, text) if path.endswith(LANGUAGES[language].suffixes) else ()
+        return [(one.first - 1, one.last) for one in found if not one.is_type]
+
+    def _parts(self, every: tuple[Hunk, ...], whole: list[Group], links: list[Group]) -> Iterator[Group]:
+        """What is tried, in order, none of it a part of one of ``whole``."""
+        groups = [Group(group) for group in groups_of(every)]
+        pairs = [one | other for one, other in combinations(whole, 2) if _are_near(one, other) or len(whole) <= 4]
+        for part in (*groups, *whole, *links, *of_files(every), *pairs[:_PAIRS_AT_MOST]):
+            yield Group().union(*(unit for unit in whole if unit & part))
 
     async def _loss(self, whole: Program, less: Program) -> Loss:
         key = digest_of(whole), digest_of(less)
@@ -208,3 +212,12 @@ def _is_same(problem: Problem, one: Program, other: Program) -> bool:
 def _neighbours(part: Group, links: list[Group]) -> Group:
     """The other hunks that share an added name with one of these."""
     return Group().union(*(group for group in links if group & part)) - part
+
+
+def _are_near(one: Group, other: Group) -> bool:
+    """Whether both are of the same file."""
+    return bool({hunk.path for hunk in one} & {hunk.path for hunk in other})
+
+
+def _is_deletion(hunk: Hunk) -> bool:
+    return hunk.after[0] == hunk.after[1]
