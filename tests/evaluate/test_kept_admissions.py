@@ -155,7 +155,7 @@ def test_what_first_runs_rest_on_is_told_apart(
 
     before = kept.rests_on(sandbox, parts(place, Blob.of(b"tree")))
     assert changed() == []
-    assert changed(b"another") == ["the files after its set-up"]
+    assert changed(b"another") == ["a file of base"]
     (tmp_path / "shown/tool").write_text("new")
     assert changed() == ["a file in a folder of `show`"]
     (system / "lib").mkdir()
@@ -165,7 +165,7 @@ def test_what_first_runs_rest_on_is_told_apart(
     assert changed()[:2] == ["maxcode", "the machine"]
     kept.keep("name", before, FIRST)
     why = kept.find("name", kept.rests_on(sandbox, parts(place, Blob.of(b"tree"))), FirstRuns)[1]
-    assert why.startswith(f"maxcode, the machine, {SYSTEM}, a file in a folder of `show` has changed since 20")
+    assert why.startswith(f"maxcode, the machine, {SYSTEM}, a file in a folder of `show` have changed since 20")
 
 
 def test_a_folder_that_must_not_be_shown_is_refused_before_anything_kept_is_used(

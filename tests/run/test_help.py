@@ -58,3 +58,9 @@ def test_every_verb_has_its_own_name_and_a_word_that_is_none_is_refused() -> Non
     assert [command(verb).name for verb in VERBS] == list(VERBS)
     found = CliRunner().invoke(cli, ["optimise"])
     assert (found.exit_code, "No such command 'optimise'" in found.output) == (2, True)
+
+
+def test_tell_shows_that_id_may_be_left_out_and_when() -> None:
+    text = " ".join(CliRunner().invoke(cli, ["tell", "--help"]).output.split())
+    assert "tell [OPTIONS] RUN [ID] [ANSWER]" in text
+    assert "ID and ANSWER are left out with --finish alone" in text

@@ -47,7 +47,7 @@ def ask(run: Path, name: str, lease: float, json_: bool) -> None:
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("name", metavar="ID", default="")
+@click.argument("name", metavar="[ID]", default="")
 @click.argument("answer", default="-")
 @click.option("--finish", is_flag=True, help="Ask for nothing more: answer every open prompt with `no further gain`, "
               "and certify the winner.")  # fmt: skip
@@ -56,7 +56,8 @@ def ask(run: Path, name: str, lease: float, json_: bool) -> None:
 def tell(run: Path, name: str, answer: str, finish: bool, json_: bool) -> None:
     """Evaluate an ANSWER (a file; - reads standard input) to the prompt ID of RUN, and print what came of it.
 
-    The run goes on as far as answers reach.  With the last one the winner is confirmed and certified.
+    The run goes on as far as answers reach.  With the last one the winner is confirmed and certified.  ID and ANSWER
+    are left out with --finish alone.
     """
     if finish == bool(name):
         raise click.UsageError("give the ID of a prompt, or --finish")

@@ -87,7 +87,7 @@ class KeptAdmissions:
             return None, NOT_KEPT
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(kept.at))
         if changed := [one for one, now in rests_on.items() if kept.rests_on.get(one) != now]:
-            return None, f"{', '.join(changed)} has changed since {since}"
+            return None, f"{', '.join(changed)} {'has' if len(changed) == 1 else 'have'} changed since {since}"
         return found, f"nothing has changed since {since}"
 
     def keep(self, name: str, rests_on: Mapping[str, str], found: object) -> None:

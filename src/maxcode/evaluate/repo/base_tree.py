@@ -31,6 +31,7 @@ from maxcode.sandbox.toolchain import cache_root
 SETUP_S = 3600.0
 ARCHIVE_MB = 900
 KEPT = 6  # archives on disk
+_TIME = "--mtime=@946684800"  # the year 2000: zip archives, such as a build may make, take no file from before 1980
 # Runs a command that ends when its parent is killed.
 _TIED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp('sh', ['sh', '-c', sys.argv[1]])"
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -63,7 +64,7 @@ def base_tree(problem: Problem, keeps: bool = True) -> Blob:
             export(Path(spec.folder), spec.commit, place)
             _set_up(spec, place, dict(problem.spec.env))
             _check(files, place)
-            _pack(place, kept)
+            _pack(place, kept, bool(spec.setup))
         finally:
             _remove(place)
         _drop_old(place.parent.parent)
@@ -140,9 +141,14 @@ def _is_pointer(path: Path) -> bool:
     return False
 
 
-def _pack(place: Path, kept: Path) -> None:
+def _pack(place: Path, kept: Path, is_set_up: bool) -> None:
+    """Packs the tree: the same names, modes and contents give the same bytes.
+
+    What a set-up made keeps its times: ``make``, and Python for its compiled files, compare them with the sources'.
+    """
     scratch = kept.with_suffix(".new")
-    words = ["tar", "--sort=name", "-cf", str(scratch), "-C", str(place), "."]
+    same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", *([] if is_set_up else [_TIME])]
+    words = ["tar", *same, "-cf", str(scratch), "-C", str(place), "."]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MachineError(f"tar cannot pack {place}: {last_line(done.stderr)}")

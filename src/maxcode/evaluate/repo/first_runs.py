@@ -44,7 +44,7 @@ class FirstRuns:
 def parts(place: Place, tree: Blob) -> dict[str, Iterable[str]]:
     """What they rest on besides what each admission does.  ``tree``: the files of base after its set-up."""
     return {
-        "the files after its set-up": (tree.sha256,),
+        f"a file of base{' after its set-up' * bool(place.problem.spec.repo_spec.setup)}": (tree.sha256,),
         SYSTEM: stamps((*_SYSTEM, *session_layout.SETTINGS)),
         "a file in a folder of `show`": stamps(str(folder) for folder, _ in place.binds),
     }
