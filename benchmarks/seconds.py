@@ -9,7 +9,8 @@ Every example is evaluated with up to three candidates: `faster` (a winner of `m
 or --candidates FOLDER/EXAMPLE/FILE), `wrong` (a program that prints nothing), and `unbuilt` (the original and
 `#error`).  "net" is without the seconds in which the command waited for the timing lane, because another maxcode
 measured; what it did meanwhile costs nothing there.  Two checkouts take turns in random order, so both meet the same
-load; the ratio is the median of the ratios of the rounds.
+load; the ratio is the median of the ratios of the rounds.  The first command on an example admits it, and later ones of
+the day take what that has kept; with MAXCODE_NO_CACHE=1 each of them admits it, and builds the original, again.
 """
 
 from __future__ import annotations
