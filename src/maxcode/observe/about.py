@@ -246,6 +246,7 @@ def _repository_lines(problem: Problem) -> list[str]:
         problem.statement or "Make the benchmark of this repository faster.",
         f"language: {problem.language}",
         *(f"{name}: {command}" for name, command in commands if command),
+        *([f"variables of these commands: {' '.join(map('='.join, problem.spec.env))}"] if problem.spec.env else []),
         f"files that may be changed, or added: {', '.join(spec.edit)}",
     ]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from maxcode.core.types import Problem
 from maxcode.llm.prompts import template
 
-_LANGUAGES = ("cpp", "c", "python", "rust", "go", "java", "javascript")  # languages that have a template
+_LANGUAGES = {  # those that have a template
+    "cpp": "C++", "c": "C", "python": "Python", "rust": "Rust", "go": "Go", "java": "Java", "javascript": "JavaScript",
+}  # fmt: skip
 _CLOCKS = {
     "cpu": "the processor time (of all threads together)",
     "wall": "the wall-clock time",
@@ -27,6 +29,8 @@ def rules_for(problem: Problem, with_example: bool = True) -> str:
     how native code is written."""
     known = problem.language in _LANGUAGES
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
+    if problem.traits.is_patch:  # it may need a build, a version and libraries of its own
+        language = _LANGUAGES.get(problem.language, problem.language)
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     threads = ", and threads, one for each core" if problem.goal == "wall" else ""
     told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
