@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from maxcode.core.types import Problem
 from maxcode.errors import RecordError
 from maxcode.problems import digest, load
 from maxcode.run.changes import parts_of
-from maxcode.run.record import check_header
+from maxcode.run.record import check_header, read_header
+from maxcode.run.run_folder import unused_compilers
+from tests.support import repositories as repos
 from tests.support.counting import SLOW
 
 MAY_CHANGE = frozenset({"parts"})
@@ -99,3 +105,41 @@ def test_a_run_of_version_0_1_kept_no_parts_and_is_refused_in_general_words(plac
     (place / "tests" / "03.out").unlink()
     check_header(place / "run", header(place), MAY_CHANGE)
     assert "parts" in (place / "run" / "run.toml").read_text()
+
+
+def with_compilers(folder: Path, problem: Problem, **versions: str) -> str:
+    """What a run that goes on is told with other compilers than C's, C++'s and Python's 1; empty if it goes on."""
+    began = {"c": "gcc 1", "cpp": "g++ 1", "python": "Python 1"}
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    check_header(folder, {"machine": {"cores": 2, "compilers": began}}, frozenset())
+    now = {name: version for name, version in {**began, **versions}.items() if version}
+    try:
+        may_change = unused_compilers(problem, read_header(folder))
+        check_header(folder, {"machine": {"cores": 2, "compilers": now}}, may_change)
+    except RecordError as error:
+        return str(error)
+    return ""
+
+
+def test_only_compilers_that_the_run_may_have_used_must_be_the_same(place: Path) -> None:
+    problem, run = load(place / "slow.c", place / "tests").problem, place / "run"
+    assert with_compilers(run, problem, go="go1.19.8", python="Python 2") == ""
+    assert tomllib.loads((run / "run.toml").read_text())["machine"]["compilers"]["go"] == "go1.19.8"
+    assert "(machine.compilers.c was gcc 1, now gcc 2)" in with_compilers(run, problem, c="gcc 2", go="go1.19.8")
+    assert "machine.compilers.cpp was g++ 1, now none" in with_compilers(run, problem, cpp="")
+    in_go = replace(problem, language="go")
+    assert "(machine.compilers.go was none, now go1.19.8)" in with_compilers(run, in_go, go="go1.19.8", rust="rustc 1")
+    elsewhere = {"machine": {"cores": 4, "compilers": {"c": "gcc 1", "cpp": "g++ 1"}}}
+    with pytest.raises(RecordError, match=r"\(machine.cores was 2, now 4\)"):
+        check_header(run, elsewhere, unused_compilers(problem, elsewhere))
+
+
+def test_commands_may_have_used_any_compiler_that_was_there(place: Path) -> None:
+    repository = repos.problem_of(repos.made(place / "sums", repos.C_FILES, repos.C_TOML))
+    plain = load(place / "slow.c", place / "tests").problem
+    program = replace(plain, spec=replace(plain.spec, generator=("inputs.py",)))
+    for problem in (repository, program):
+        assert with_compilers(place / "run", problem, go="go1.19.8") == ""
+        told = with_compilers(place / "run", problem, go="go1.19.8", python="Python 2")
+        assert "(machine.compilers.python was Python 1, now Python 2)" in told

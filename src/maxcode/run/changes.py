@@ -48,7 +48,8 @@ def _hash(content: bytes) -> str:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], may_change: frozenset[str]) -> list[str]:
-    """How two headers differ, in words without hashes; the keys in ``may_change`` are not compared."""
+    """How two headers differ, in words without hashes; the keys in ``may_change`` are not compared, such as ``notes``
+    or, in a table, ``machine.compilers.go``."""
     keys = [key for key in sorted((old.keys() | new.keys()) - may_change) if old.get(key) != new.get(key)]
     found: list[str] = []
     for key in keys:
@@ -63,7 +64,8 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], may_change: froz
             case "value":
                 found.append("--value, or its options, are others")
             case _:
-                found += _changed(f"--{key.replace('_', '-')}" if key in _OPTIONS else key, old.get(key), new.get(key))
+                name = f"--{key.replace('_', '-')}" if key in _OPTIONS else key
+                found += _changed(name, old.get(key), new.get(key), may_change)
     return found
 
 
@@ -103,12 +105,14 @@ def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[s
             yield f"{word} {', '.join(shown[:_SHOWN])}{f' and {len(shown) - _SHOWN} more' * (len(shown) > _SHOWN)}"
 
 
-def _changed(name: str, old: object, new: object) -> Iterator[str]:
+def _changed(name: str, old: object, new: object, may_change: frozenset[str] = frozenset()) -> Iterator[str]:
     """Words such as ``--flags were -O2, now -O3``; of a table only its differing keys."""
+    if name in may_change:
+        return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             if old.get(key) != new.get(key):
-                yield from _changed(f"{name}.{key}", old.get(key), new.get(key))
+                yield from _changed(f"{name}.{key}", old.get(key), new.get(key), may_change)
         return
     is_list = isinstance(old, list | tuple) or isinstance(new, list | tuple)
     yield f"{name} {'were' if is_list else 'was'} {_shown(old)}, now {_shown(new)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from maxcode.code.languages import LANGUAGES
 from maxcode.code.source import unified_diff
 from maxcode.core.budget import MANY
 from maxcode.core.files import write_whole
@@ -39,7 +41,8 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
     header = {**_header(job, admission), **_of_suite(job.loaded), **guided_by(request), "shape": shape}
     refuse_other_run(request, header)
     prompts_matter = asks_model(request)
-    check_header(job.folder, header, _MAY_CHANGE if prompts_matter else _MAY_CHANGE | {"prompts"})
+    may_change = _MAY_CHANGE | unused_compilers(admission.admitted.problem, read_header(job.folder))
+    check_header(job.folder, header, may_change if prompts_matter else may_change | {"prompts"})
     _write_tree(job.folder / "original", admission.admitted.problem.program)
     return shape
 
@@ -64,6 +67,18 @@ def write_result(result: RunResult) -> None:
     """Writes the report, then ``result.json``: a folder with that file holds a finished run."""
     write_report(result.folder, result.notes)
     write_whole(result.folder / RESULT, f"{result.as_json()}\n".encode())
+
+
+def unused_compilers(problem: Problem, began: Mapping[str, Any]) -> frozenset[str]:
+    """The keys of ``run.toml`` for compilers that the run has not used.  ``began``: its ``run.toml`` so far.
+
+    gcc and g++ build drivers and native code for any language.  Commands, such as those of a repository, may have used
+    whatever was installed, and nothing that came later; base is built anew then.
+    """
+    has_commands = problem.traits.is_patch or problem.spec.generator or problem.spec.checker.command
+    was_there = began.get("machine", {}).get("compilers", {}) if has_commands else {}
+    used = {problem.language, *(row.name for row in LANGUAGES.values() if row.by_gcc), *was_there}
+    return frozenset(f"machine.compilers.{name}" for name in LANGUAGES if name not in used)
 
 
 def _shape(job: CompleteRequest) -> int:
