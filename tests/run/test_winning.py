@@ -34,7 +34,7 @@ from tests.support.fake_runs import WON, make_run
 
 PROBLEM = Problem("a", "program", "c", Program({"a.c": "int main(void) {\n    work();\n}\n"}), ProgramSpec())
 ROOT = State(PROBLEM)
-RULES = Request(Path("a.c"), Path("tests"), budget=24)
+RULES = Request(Path("a.c"), Path("tests"), budget=24, policy="rewriter")
 
 
 def after(parent: State, speed: float, words: str) -> State:
