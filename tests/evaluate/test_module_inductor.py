@@ -85,10 +85,10 @@ def test_a_later_command_compiles_nothing_again(sandbox: Sandbox, problem: Probl
 
 
 def test_nothing_is_kept_where_the_user_asks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert KeptInductor.below(tmp_path, keeps=True).keeps
-    assert not KeptInductor.below(tmp_path, keeps=False).keeps
+    assert KeptInductor.below(tmp_path, keeps=True).folder == tmp_path / FOLDER
+    assert KeptInductor.below(tmp_path, keeps=False).folder is None
     monkeypatch.setenv(VARIABLE, "1")
-    assert not KeptInductor.below(tmp_path, keeps=True).keeps
+    assert KeptInductor.below(tmp_path, keeps=True).folder is None
 
 
 def test_an_archive_is_parted_without_a_loss() -> None:

@@ -50,7 +50,7 @@ def units(
 
 def _touches(changed: tuple[int, int], lines: tuple[int, int]) -> bool:
     """Whether a change lies in these lines; one that is empty lies between two lines."""
-    return changed[0] < lines[1] and lines[0] < (changed[1] if changed[0] < changed[1] else changed[0])
+    return changed[0] < lines[1] and lines[0] < changed[1]
 
 
 def of_files(hunks: Sequence[Hunk]) -> list[Group]:

@@ -59,10 +59,11 @@ class Proposal:
     def _what(self) -> Iterator[str]:
         count = len(hunks_of(self.problem.program.files, self.result.best_program.files))
         yield f"{count} change{'s' if count != 1 else ''} in {', '.join(f'`{path}`' for path in self.changed)}."
-        left = [note for note in self.result.notes if "left out" in note]
-        yield from (f"{note}. What is said below was written before that." for note in left)
+        said = printable(prose(self.completion)).strip()[:_WHY_AT_MOST]
+        since = " The words below were written before that." if said else ""
+        yield from (f"{note}.{since}" for note in self.result.notes if "left out" in note)
         yield ""
-        if said := printable(prose(self.completion)).strip()[:_WHY_AT_MOST]:
+        if said:
             yield from ("Why it is faster, in the words of the one who proposed it:", "")
             yield from (f"> {line}" for line in said.splitlines() if line.strip("`* :") not in self.changed)
             yield ""

@@ -138,7 +138,7 @@ class _Search:
     def _parts(self, every: tuple[Hunk, ...], whole: list[Group], links: list[Group]) -> Iterator[Group]:
         """What is tried, in order, none of it a part of one of ``whole``."""
         groups = [Group(group) for group in groups_of(every)]
-        pairs = [one | other for one, other in combinations(whole, 2) if _are_near(one, other) or len(whole) <= 4]
+        pairs = [one | other for one, other in combinations(whole, 2) if _in_one_file(one, other) or len(whole) <= 4]
         for part in (*groups, *whole, *links, *of_files(every), *pairs[:_PAIRS_AT_MOST]):
             yield Group().union(*(unit for unit in whole if unit & part))
 
@@ -214,8 +214,7 @@ def _neighbours(part: Group, links: list[Group]) -> Group:
     return Group().union(*(group for group in links if group & part)) - part
 
 
-def _are_near(one: Group, other: Group) -> bool:
-    """Whether both are of the same file."""
+def _in_one_file(one: Group, other: Group) -> bool:
     return bool({hunk.path for hunk in one} & {hunk.path for hunk in other})
 
 

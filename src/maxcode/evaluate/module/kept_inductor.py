@@ -37,18 +37,13 @@ class KeptInductor:
     """What is kept in ``folder``; None: only what this process has made itself is used."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._own = None if folder is None else OwnFolder(folder, FILES_AT_MOST, BYTES_AT_MOST, FILE_AT_MOST)
+        self.folder = folder
         self._known: dict[str, bytes] = {}
 
     @classmethod
     def below(cls, cache_folder: Path, keeps: bool) -> KeptInductor:
         """That of this cache folder; none if the user asked for none."""
         return cls(cache_folder / FOLDER if keeps and not os.environ.get(VARIABLE) else None)
-
-    @property
-    def keeps(self) -> bool:
-        """Whether later commands find what this one makes."""
-        return self._own is not None
 
     async def given(self, stage: SideStarter, reference: ModuleSide) -> tuple[bytes, ...]:
         """The archives for a process of the compiled reference: kept ones, or new ones; none if they cannot be made,
@@ -68,12 +63,16 @@ class KeptInductor:
         return self._known[own], self._known[shared]
 
     def _find(self, name: str) -> bytes | None:
-        return self._known.get(name) or (self._own.find(name) if self._own is not None else None)
+        return self._known.get(name) or (_own(self.folder).find(name) if self.folder is not None else None)
 
     def _keep(self, name: str, content: bytes) -> None:
         self._known[name] = content
-        if self._own is not None:
-            self._own.keep(name, content)
+        if self.folder is not None:
+            _own(self.folder).keep(name, content)
+
+
+def _own(folder: Path) -> OwnFolder:
+    return OwnFolder(folder, FILES_AT_MOST, BYTES_AT_MOST, FILE_AT_MOST)
 
 
 def _stamps(runtime: Runtime) -> tuple[str, ...]:

@@ -27,13 +27,9 @@ _MANY_THREADS = "Threads are those of OpenMP, `torch.get_num_threads()` of them;
 def rules_for(problem: Problem, with_example: bool = True) -> str:
     """The language, how a candidate is judged, what counts, and what is allowed; ``with_example``: for modules, also
     how native code is written."""
-    known = problem.language in _LANGUAGES
-    language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
-    if problem.traits.is_patch:  # it may need a build, a version and libraries of its own
-        language = _LANGUAGES.get(problem.language, problem.language)
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     threads = ", and threads, one for each core" if problem.goal == "wall" else ""
-    told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
+    told = {"language": _language(problem), "clock": _CLOCKS[problem.goal], "threads": threads}
     if problem.traits.shows_operators:
         told["threads"] = _MANY_THREADS if problem.goal == "wall" else _ONE_THREAD
         told["native"] = _filled(f"native_{kind}") if with_example else ""
@@ -41,6 +37,14 @@ def rules_for(problem: Problem, with_example: bool = True) -> str:
         return _filled(f"system_{kind}", **told)
     means = _filled(_MEANS.get(problem.language, "means_other"), threads=threads)
     return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
+
+
+def _language(problem: Problem) -> str:
+    """The language and what is there beside it; its name alone for a repository, which has libraries of its own."""
+    if problem.traits.is_patch:
+        return _LANGUAGES.get(problem.language, problem.language)
+    known = problem.language in _LANGUAGES
+    return _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
 
 
 def _filled(name: str, **values: str) -> str:
