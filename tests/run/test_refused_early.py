@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from maxcode.cli.common import overrides
+from maxcode.core.types import Outcome
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
+from maxcode.evaluate.ladder.reject import SOURCE_AT_MOST
 from maxcode.policy.rules.rewriter import edits, unit_of
 from maxcode.run.complete_request import completed
+from maxcode.run.evaluation import evaluate_source
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
 
@@ -114,3 +117,34 @@ def test_a_limit_of_a_run_that_is_no_number_of_seconds_is_refused_by_its_option(
     with pytest.raises(InputError, match=r"--run-limit is .*; give a number of seconds above 0 and below 1e\+08"):
         overrides({"run_limit": seconds})
     assert overrides({"run_limit": 2.5}) == {"limits": {"run_s": 2.5}}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("text", "outcome", "words"),
+    [
+        ("int main(void) { return x; }\n", Outcome.UNBUILT, "undeclared"),
+        (f"{SUM}// {'x' * SOURCE_AT_MOST}", Outcome.REJECTED, "bytes of source"),
+    ],
+    ids=["does not build", "is too large"],
+)
+def test_a_candidate_that_never_runs_needs_no_admission(
+    tmp_path: Path, text: str, outcome: Outcome, words: str
+) -> None:
+    """The original fails its own tests, so an admission ends with an error."""
+    request = program(tmp_path, "slow.c", SUM.replace('"%d\\n", n', '"no %d", n'))
+    (tmp_path / "fast.c").write_text(text)
+    found = evaluate_source(tmp_path / "fast.c", request)
+    assert found.outcome is outcome and words in found.reasons[0]
+    assert "tests      none was run" in str(found) and not any(found.tests.values())
+    (tmp_path / "fast.c").write_text(SUM)
+    with pytest.raises(InputError, match="passes none of its 2 tests"):
+        evaluate_source(tmp_path / "fast.c", request)
+
+
+@pytest.mark.sandbox
+def test_an_original_that_does_not_build_is_told_before_its_candidate(tmp_path: Path) -> None:
+    request = program(tmp_path, "slow.c", "int main(void) { return x; }\n")
+    (tmp_path / "fast.c").write_text("int main(void) { return y; }\n")
+    with pytest.raises(InputError, match=r"the original slow\.c does not build"):
+        evaluate_source(tmp_path / "fast.c", request)

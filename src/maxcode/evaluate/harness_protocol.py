@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, final, runtime_checkable
 
 from maxcode.core.roles import Evaluator, Referee
-from maxcode.core.types import Action, Interval, Machine, Problem, Program, Timing
+from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, Timing
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -123,6 +123,16 @@ class WorksAhead(Protocol):
     """
 
     async def work_ahead(self, problem: Problem, action: Action) -> None: ...
+
+
+@runtime_checkable
+class RefusesEarly(Protocol):
+    """Refuses a candidate while its problem is being admitted.  An optional ability of harnesses."""
+
+    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
+        """The evaluation of a candidate that is rejected or does not build, for which no original has to run; None for
+        every other.  InputError if the original does not build."""
+        ...
 
 
 @final

@@ -107,7 +107,8 @@ class CandidateResult:
         yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
         tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
         on = f" ({', '.join(self.timed_on)})" if self.timed_on else ""
-        yield f"tests      {tests}; {len(self.timed_on) or self.inputs_timed} timed{on}"
+        timed = f"{tests}; {len(self.timed_on) or self.inputs_timed} timed{on}"
+        yield f"tests      {timed if tests else 'none was run'}"
         if self.pie_correct is not None:
             word = "correct" if self.pie_correct else "not correct"
             yield f"by PIE     {word} (PIE's own checker; it decides nothing)"

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import final
+
+import anyio
 
 from maxcode.core.ahead import started
 from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
-from maxcode.evaluate.harness_protocol import SearchHarness, WorksAhead
+from maxcode.evaluate.harness_protocol import RefusesEarly, SearchHarness, WorksAhead
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.cures import cure_of_candidate
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.prepare import Admitted, unadmitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
@@ -130,10 +133,26 @@ async def _opened(action: Action, problem: Problem, target: Target, how: Judging
         found = await Watch(how.say, deadline=how.deadline).over(partial(harness.admit, problem))
         return await measured(harness, found, target.machine(harness), action, how)
 
+    async def refused() -> None:
+        if isinstance(harness, RefusesEarly) and (found := await harness.refused_early(problem, action)) is not None:
+            early.append(found)
+            admission.cancel()
+
+    early: list[Evaluation] = []
+    with anyio.CancelScope() as admission:
+        async with started(refused), _helped(harness, problem, action):
+            return await judged()
+    return Measured(target.machine(harness), unadmitted(problem), early[0])
+
+
+@asynccontextmanager
+async def _helped(harness: SearchHarness, problem: Problem, action: Action) -> AsyncIterator[None]:
+    """While this holds, a harness that can works ahead for the candidate."""
     if not isinstance(harness, WorksAhead):
-        return await judged()
+        yield
+        return
     async with started(partial(harness.work_ahead, problem, action)):
-        return await judged()
+        yield
 
 
 async def measured(

@@ -25,6 +25,7 @@ from typing import final
 import anyio.to_thread
 
 from maxcode.code.languages import Language, language
+from maxcode.core.turns import Turns
 from maxcode.core.types import Limits, MachineCode, Problem, Program, Remark
 from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.evaluate.function.function import support
@@ -78,6 +79,7 @@ class Builder:
         self._kept = KeptBuilds.below(cache, keeps and sandbox.tier.name != UNSAFE)
         self._built: dict[str, Built] = {}
         self._given: dict[str, Built] = {}
+        self._making = Turns()
         self._headers: dict[str, Path | None] = {}
         self._versions: dict[str, str] = {}
 
@@ -93,12 +95,13 @@ class Builder:
             return given
         header = None if final else await self._header(tongue, problem, program)
         key = _key(program, problem, str(header))
-        if (built := self._built.pop(key, None)) is None:
-            make = self._found if final and is_original and not problem.spec.venv else self._compile
-            built, is_lasting = await make(tongue, program, problem, header)
-            if not is_lasting:
-                return built
-        self._built[key] = built  # now the latest; the least recently used build goes
+        async with self._making.of(key):
+            if (built := self._built.pop(key, None)) is None:
+                make = self._found if final and is_original and not problem.spec.venv else self._compile
+                built, is_lasting = await make(tongue, program, problem, header)
+                if not is_lasting:
+                    return built
+            self._built[key] = built  # now the latest; the least recently used build goes
         while len(self._built) > 1 and not self._fits():
             del self._built[next(iter(self._built))]
         return built

@@ -17,7 +17,7 @@ from typing import Protocol, final
 from maxcode.code.languages import language
 from maxcode.core.files import TEST, read_file
 from maxcode.core.phases import during
-from maxcode.core.types import Case, Evaluation, Facts, Problem
+from maxcode.core.types import Case, Evaluation, Facts, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
@@ -182,6 +182,11 @@ class Admitted:
 
     def count(self, origin: str) -> int:
         return sum(1 for one in self.inputs if one.origin == origin)
+
+
+def unadmitted(problem: Problem, notes: tuple[str, ...] = ()) -> Admitted:
+    """What a result tells of a problem of which nothing was run."""
+    return Admitted(problem, (), (), Built(None), Evaluation(Outcome.UNVERIFIED), notes=notes)
 
 
 def identity(problem: Problem) -> str:

@@ -15,8 +15,7 @@ import msgspec
 
 from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.prepare import Admitted, unadmitted
 from maxcode.evaluate.ladder.reject import reject
 from maxcode.evaluate.module.contract import UNKNOWN, ModuleArgument
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
@@ -79,7 +78,7 @@ async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why:
             f"{why}, and there is no nvcc to compile a CUDA candidate; install the CUDA toolkit, or {CURE}"
         )
     note = f"{why}: a candidate is compiled here but not run, so its outputs and its speed are unknown"
-    admitted = Admitted(problem, (), (), Built(None), Evaluation(Outcome.UNVERIFIED), notes=(note,))
+    admitted = unadmitted(problem, (note,))
     if (refused := reject(problem, action)) is not None:
         return admitted, refused
     assert action.program is not None

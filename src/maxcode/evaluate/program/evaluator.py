@@ -10,8 +10,8 @@ the end of a batch, chooses the incumbent on fresh pairs and fresh builds.  It l
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from typing import final
@@ -21,6 +21,7 @@ import anyio
 from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
 from maxcode.core.stats import RaceRule
+from maxcode.core.turns import Turns
 from maxcode.core.types import (
     Action,
     Evaluation,
@@ -40,7 +41,7 @@ from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.leader import last_standing
-from maxcode.evaluate.ladder.prepare import Admitted, identity
+from maxcode.evaluate.ladder.prepare import Admitted, build_original, identity
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
@@ -100,7 +101,7 @@ class ProgramEvaluator:
         self._is_raced: anyio.Event | None = None
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
-        self._racing: dict[str, anyio.Lock] = {}
+        self._racing = Turns()
         self._leaving: dict[str, bool] = {}
 
     @property
@@ -204,11 +205,19 @@ class ProgramEvaluator:
         async with build_lane():
             return (await self._builder.build(problem, action.program, final=self._single)).machine_code
 
+    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
+        """The role ``RefusesEarly``: builds the candidate while the original is admitted."""
+        if (refused := reject(problem, action)) is not None:
+            return refused
+        assert action.program is not None
+        async with build_lane():
+            built = await self._builder.build(problem, action.program, final=self._single)
+            await build_original(self._builder, problem)  # an original that does not build is the first thing to tell
+        return unbuilt(built) if built.artefact is None else not_permitted(problem, action.program)
+
     async def work_ahead(self, problem: Problem, action: Action) -> None:
-        """The role ``WorksAhead``: builds the candidate while the original is admitted, and makes the fresh inputs as
-        soon as the candidate is timed by CPU time."""
+        """The role ``WorksAhead``: makes the fresh inputs as soon as the candidate is timed by CPU time."""
         self._is_raced = anyio.Event()
-        await self.machine_code(problem, action)
         await self._is_raced.wait()
         if problem.goal != "wall":
             await self._unseen.made(await self._admissions.of(problem))
@@ -229,7 +238,7 @@ class ProgramEvaluator:
         program, built, verified = candidate
         assert built.artefact is not None
         key = f"{identity(problem)} {built.artefact.sha256}"
-        async with self._alone(key):  # a duplicate waits for this race and reuses it
+        async with self._racing.of(key):  # a duplicate waits for this race and reuses it
             timing = self._timings.get(key)
             if timing is None:
                 entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
@@ -247,17 +256,6 @@ class ProgramEvaluator:
                 ):  # these depend on the incumbent or on the load, not only on the candidate
                     _keep(self._timings, key, timing)
         return with_timing(found, timing, admitted)
-
-    @asynccontextmanager
-    async def _alone(self, key: str) -> AsyncIterator[None]:
-        """Holds the lock of this artefact: only one race of it at a time."""
-        lock = self._racing.setdefault(key, anyio.Lock())
-        async with lock:
-            try:
-                yield
-            finally:
-                if not lock.statistics().tasks_waiting:
-                    self._racing.pop(key, None)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, RaceSide], beside: dict[Side, RaceSide]) -> Timing:
         """The race; an incumbent that gives a wrong output is left out, without harm to the candidate."""

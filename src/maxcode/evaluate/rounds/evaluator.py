@@ -61,6 +61,10 @@ class RoundsEvaluator(Generic[S, P]):
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
+    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
+        """The role ``RefusesEarly``: by its text alone."""
+        return self._stages.rejected(problem, action)
+
     @in_stage("evaluation")
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder: reject, build, verify, time."""
