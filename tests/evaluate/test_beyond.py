@@ -374,9 +374,7 @@ def test_a_blob_of_keys_is_needed(sandbox: Sandbox, tmp_path: Path) -> None:
 
     async def without_keys() -> int:
         source = Inputs(sandbox, problem)
-        await source.fresh(Shape(spec_of(problem), (3,)))
-        generator = source._generator
-        assert generator is not None
+        generator = await source._generator.get()
         with Blob.of(b"short") as keys:
             async with sandbox.session([generator, keys], bare=True) as session:
                 return (await session.run(source._job(generator, Shape(spec_of(problem), (3,)), keys))).code

@@ -362,6 +362,26 @@ def test_inputs_made_together_differ_and_are_handed_out_once(sandbox: Sandbox) -
     assert len(set(anyio.run(several))) == 7
 
 
+def test_inputs_may_be_asked_for_by_several_tasks_at_once(sandbox: Sandbox) -> None:
+    """A verdict on a kept admission makes fresh inputs beside the race, and both need the generator first."""
+    problem = small(GEMM)
+    (shape,) = timed_shapes(problem)
+
+    async def together() -> list[float]:
+        inputs, found = Inputs(sandbox, problem), []
+
+        async def one() -> None:
+            found.append(await inputs.ready_s(shape))
+            (await inputs.fresh(shape)).close()
+
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(one)
+        return found
+
+    assert len(anyio.run(together)) == 3
+
+
 @pytest.mark.slow
 def test_a_size_both_checked_and_timed_and_calls_one_by_one_are_no_trouble(
     sandbox_evaluator: ProgramEvaluator,

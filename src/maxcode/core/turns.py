@@ -1,12 +1,14 @@
-"""Taking turns: of those who ask for the same thing at the same time, one makes it, and the others wait for that."""
+"""Taking turns: of those who ask for the same thing at the same time, one makes it, and the others wait for it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import final
+from typing import Generic, TypeVar, final
 
 import anyio
+
+Made = TypeVar("Made")
 
 
 @final
@@ -26,3 +28,20 @@ class Turns:
             finally:
                 if not lock.statistics().tasks_waiting:
                     self._locks.pop(key, None)
+
+
+@final
+class Once(Generic[Made]):
+    """Something that is made when it is first asked for; if that fails, by the next who asks."""
+
+    def __init__(self, make: Callable[[], Awaitable[Made]]) -> None:
+        self._make = make
+        self._made: list[Made] = []
+        self._lock = anyio.Lock()
+
+    async def get(self) -> Made:
+        """What was made, always the same."""
+        async with self._lock:
+            if not self._made:
+                self._made.append(await self._make())
+        return self._made[0]

@@ -21,6 +21,7 @@ import anyio.to_thread
 
 from maxcode.code.expressions import value_of
 from maxcode.code.languages import language
+from maxcode.core.turns import Once
 from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
@@ -232,7 +233,7 @@ class Inputs:
     def __init__(self, sandbox: Sandbox, problem: Problem) -> None:
         self.sandbox = sandbox
         self._spec = spec_of(problem)
-        self._generator: Blob | None = None
+        self._generator = Once(self._build)
         self._start = Start(sandbox, problem, empty_driver(self._spec, problem.language))
         self._ready: dict[Shape, float] = {}
         self._waiting: dict[Shape, list[bytes]] = {}
@@ -273,14 +274,13 @@ class Inputs:
 
     async def _made(self, shapes: Sequence[Shape], kept: Callable[[Ran], Kept]) -> list[Kept]:
         """What is kept of the runs of the generator, one for each shape."""
-        if self._generator is None:
-            self._generator = await self._build()
+        generator = await self._generator.get()
         found: list[Kept] = []
         with ExitStack() as own:
             keys = [own.enter_context(Blob.of(secrets.token_bytes(_KEY_BYTES))) for _ in shapes]
-            async with self.sandbox.session([self._generator, *keys], bare=True) as session:
+            async with self.sandbox.session([generator, *keys], bare=True) as session:
                 for shape, key in zip(shapes, keys, strict=True):
-                    ran = await session.run(self._job(self._generator, shape, key))
+                    ran = await session.run(self._job(generator, shape, key))
                     if not ran.ok:
                         raise InputError(
                             f"the inputs of {self._spec.name} at {shape.name} failed ({ran.ending} {ran.code}); see "

@@ -6,6 +6,7 @@ import statistics
 from typing import final
 
 from maxcode.code.languages import language
+from maxcode.core.turns import Once
 from maxcode.core.types import Problem
 from maxcode.errors import MachineError
 from maxcode.sandbox.jobs import Blob, Job
@@ -45,14 +46,13 @@ class Start:
         self._sandbox = sandbox
         self._problem = problem
         self._text = text
-        self._empty: Blob | None = None
+        self._empty = Once(self._build)
 
     async def least_s(self, plan: Blob) -> float:
         """CPU seconds up to the first call of a plan, the median of some runs."""
-        if self._empty is None:
-            self._empty = await self._build()
-        async with self._sandbox.session([self._empty, plan], bare=True) as session:
-            job = Job(argv=("{artefact}",), artefact=self._empty, stdin=plan, called=True, output_mb=2048)
+        empty = await self._empty.get()
+        async with self._sandbox.session([empty, plan], bare=True) as session:
+            job = Job(argv=("{artefact}",), artefact=empty, stdin=plan, called=True, output_mb=2048)
             runs = [await session.run(job) for _ in range(_RUNS)]
         if not all(ran.ok for ran in runs):
             raise MachineError(f"calls that do nothing ended by {runs[-1].ending} {runs[-1].code}, not well")
