@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import random
 from pathlib import Path
 from types import ModuleType
@@ -154,3 +155,10 @@ def test_whole_numbers_that_the_reference_cannot_take_never_reach_the_gpu(torch:
     beyond = values.Beyond(torch, Driver, {"domains": [None], "device": "cuda", "letters": ""}, table, table)
     answers = [beyond.inputs([torch.randint(0, 8, (16,))], letter) for letter in HABITS for _ in range(4)]
     assert any(one is None for one in answers) and any(one is not None for one in answers)
+
+
+def test_three_values_are_seen_wherever_they_stand(torch: Any, values: ModuleType) -> None:
+    for few in ([5.0], [1.0, 1.0, 1.0], [2.0, 1.0, 2.0], [1.0, 1.0, 2.0]):
+        assert not values.has_three_values(torch.tensor(few)) and len(torch.unique(torch.tensor(few))) <= 2
+    for many in ([1.0, 2.0, 3.0], [1.0, 1.0, 2.0, 3.0], [3.0, 1.0, 2.0, 2.0], [1.0, math.nan, math.nan]):
+        assert values.has_three_values(torch.tensor(many)) and len(torch.unique(torch.tensor(many))) > 2
