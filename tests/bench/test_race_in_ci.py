@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from maxcode.cli import cli
 from tests.support.cli import ROOT
+from tests.support.sandboxed import let_others_in
 
 yaml: Any = import_module("yaml")  # it has no types
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -64,3 +65,28 @@ def test_the_race_step_writes_the_summary_the_verdict_and_the_exit_status(tmp_pa
     assert "wrong: head prints another output than base" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
     told = dict(line.split("=", 1) for line in (tmp_path / "GITHUB_OUTPUT").read_text().splitlines())
     assert told["verdict"] == json.loads(Path(told["json"]).read_text())["verdict"] == "wrong"
+
+
+@pytest.mark.sandbox
+def test_in_a_container_without_privileges_what_a_build_made_can_be_started(tmp_path: Path) -> None:
+    """No capability, no further namespace: tier 2, as the user who owns the files, where a linker cannot set modes."""
+    for side, rounds in (("base", 40_000_000), ("head", 4_000_000)):
+        (tmp_path / side).mkdir()
+        text = f"int main(void) {{ volatile long n = 0; while (n < {rounds}) n++; return 0; }}\n"
+        (tmp_path / side / "main.c").write_text(text)
+    container = ("bwrap", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--dev-bind", "/", "/")
+    environment = {
+        **os.environ, "MAXCODE": f"{sys.executable} -m maxcode", "MAXCODE_SANDBOX": "",
+        "MAXCODE_CACHE": str(tmp_path / "cache"), "MAXCODE_BASE": "base", "MAXCODE_HEAD": "head",
+        "MAXCODE_BUILD": "gcc -O1 main.c -o main", "MAXCODE_COMMAND": "./main", "MAXCODE_FAIL_ON": "slower:2%",
+        "MAXCODE_SECONDS": "60", "MAXCODE_JSON": "race.json", "MAXCODE_MARKDOWN": "summary.md",
+    }  # fmt: skip
+    (tmp_path / "cache").mkdir()
+    let_others_in(tmp_path / "cache")
+    done = subprocess.run(
+        [*container, "sh", "-c", SCRIPT], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "race.json").read_text())
+    assert found["verdict"] == "faster" and "tier 2" in found["protection"]
+    assert "faster" in (tmp_path / "summary.md").read_text()

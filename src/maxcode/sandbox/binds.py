@@ -21,13 +21,13 @@ def is_enterable(folder: Path) -> bool:
     return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))
 
 
-def reached(binds: Binds, cache: Path) -> tuple[Binds, tuple[str, ...]]:
+def reached(binds: Binds, cache: Path, uid: int) -> tuple[Binds, tuple[str, ...]]:
     """The binds, with a folder of the cache in place of each folder that only root can enter, and the arguments of
-    ``shim launch`` that bind those folders."""
+    ``shim launch`` that bind those folders.  ``uid``: the user whom root becomes; 0: it stays itself."""
     replaced: list[tuple[Path, str]] = []
     words = []
     for folder, path in binds:
-        if os.geteuid() == 0 and folder.is_dir() and not is_enterable(folder):
+        if os.geteuid() == 0 and uid and folder.is_dir() and not is_enterable(folder):
             shown = cache / "shown" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
             shown.mkdir(parents=True, exist_ok=True, mode=0o755)
             words.append(f"{folder.resolve()}:{shown}")

@@ -147,7 +147,7 @@ class Sandbox:
         async with AsyncExitStack() as stack:
             with activity(START):
                 group = await stack.enter_async_context(_group(self.hierarchy))
-                binds, words = reached(binds, self.cache)
+                binds, words = reached(binds, self.cache, self.tier.uid)
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
                 libraries = {**self.runtime, library: self.fill} if bare else None
                 sealed = await self.copy_of(runtime)

@@ -124,6 +124,8 @@ class Sandboxed:
             raise InputError(_build_failed(side, command, _said(ran), boxed=True))
         folder = place.place(f"{side.name}-built")
         await anyio.to_thread.run_sync(_unpacked, ran.files[_BUILT], folder, side)
+        if not self._sandbox.forks:
+            await anyio.to_thread.run_sync(_make_runnable, folder)
         return replace(side, folder=folder, owned=True)
 
     async def run(self, side: VersionSide, wall_s: float) -> CommandRun:
@@ -258,6 +260,17 @@ def _unpacked(data: bytes, folder: Path, side: VersionSide) -> None:
             packed.extractall(folder, (one for one in packed if not one.issparse()), filter="data")
     except BROKEN as error:
         raise InputError(f"what the build of {side.described()} made cannot be taken over: {error}") from error
+
+
+def _make_runnable(folder: Path) -> None:
+    """Programs and scripts may be started.  In tier 2, where maxcode is not root, a build cannot change modes, and a
+    linker makes what it wrote executable by such a change."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                is_program = file.read(4).startswith((b"\x7fELF", b"#!"))
+            if is_program:
+                path.chmod(path.stat().st_mode | 0o111)
 
 
 def _rows_in(data: bytes) -> dict[str, bytes]:
