@@ -1,9 +1,11 @@
 """Checks `maxcode race` on real commands: false verdicts between equal commands, and what it finds of a true 5 %.
 
-    python benchmarks/race_equal.py [--races 1000] [--changed 50] [--seconds 480] [--rows FILE] [--json FILE]
+    python benchmarks/race_equal.py [--races 1000] [--changed 50] [--suites 0] [--seconds 480] [--rows FILE]
 
 Equal: base and head are the same command (sort, gzip, git log, Python loops, ...).  Changed: head does 5 % more work.
-Each command runs without the sandbox, by the code of `maxcode race --trust-both`; most pairs 60.  Beside the verdict
+Each command runs without the sandbox, by the code of `maxcode race --trust-both`; most pairs 60.  Suites: equal
+commands that print 62 benchmarks each, judged together; what counts is a suite with any benchmark that is called faster
+or slower.  Beside the verdict
 stand three usual rules on the same runs: Welch's t-test of the means (p < 0.05; the means are those that hyperfine
 prints), a 5 % band around the ratio of means, and the Mann-Whitney test (p < 0.05).  The runs are interleaved, which
 favours these rules: their tools run one side after the other.  Every race is written as a line of FILE at its end; the
@@ -69,6 +71,12 @@ COMMANDS = {
     "git log": Command("git --no-pager log -p --word-diff"),
     "tar": Command("tar -cf - text.txt .git | cat"),
 }
+SUITE = "62 benchmarks"
+_LOOPS = """import time
+for row in range(62):
+    began, s = time.process_time(), 0
+    for i in range(1500 + 60 * row): s += i * i % 7
+    print(f"METRIC row{row}={time.process_time() - began}")"""
 CHANGED = [name for name, command in COMMANDS.items() if command.work]
 
 
@@ -91,6 +99,9 @@ async def history(folder: Path) -> None:
 
 
 def asked_for(name: str, change: float, pairs: int) -> RaceAsked:
+    if name == SUITE:
+        text = f"{PYTHON} '{_LOOPS}'"
+        return RaceAsked(text, text, read="metric", trusts_both=True, same_sides=True, seconds=120, pairs=pairs)
     command = COMMANDS[name]
     texts = [command.text.format(n=round(command.work * by)) if command.work else command.text for by in (1.0, change)]
     base, head = (f"{text} >/dev/null" for text in texts)
@@ -98,7 +109,9 @@ def asked_for(name: str, change: float, pairs: int) -> RaceAsked:
 
 
 def usual_rules(samples: Sequence[dict[str, dict[str, float]]]) -> dict[str, str]:
-    """The verdicts of the usual rules on the runs of base and head."""
+    """The verdicts of the usual rules on the runs of base and head; none of those that print benchmarks."""
+    if not samples:
+        return dict.fromkeys(RULES, "-")
     base, head = ([pair[arm][WHOLE] for pair in samples] for arm in ("base", "head"))
     ratio = statistics.fmean(base) / statistics.fmean(head)
     word = "faster" if ratio > 1 else "slower"
@@ -140,7 +153,9 @@ def row_of(name: str, change: float, number: int, found: VersionsRaced, seconds:
     return {
         "command": name, "change": change, "number": number, "verdict": found.verdict, "doubt": found.doubt,
         "ratio": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high, "pairs": found.pairs,
-        "pressure": found.pressure, "seconds": round(seconds, 3), **usual_rules(found.samples),  # type: ignore[arg-type]
+        "pressure": found.pressure, "seconds": round(seconds, 3),
+        "flagged": sum(one.verdict in ("faster", "slower") for one in found.rows) if name == SUITE else 0,
+        **usual_rules(found.samples),  # type: ignore[arg-type]
     }  # fmt: skip
 
 
@@ -148,6 +163,7 @@ async def measure(options: argparse.Namespace, rows: Rows) -> None:
     """Runs the races without a line, in turns of all commands, until the time is over."""
     races, changed = options.races, options.changed
     plans = [(name, 1.0, number) for number in range(-(-races // len(COMMANDS))) for name in COMMANDS][:races]
+    plans += [(SUITE, 1.0, number) for number in range(options.suites)]
     more = [(name, CHANGE, number) for number in range(-(-changed // len(CHANGED))) for name in CHANGED][:changed]
     held = {(row["command"], row["change"], row["number"]) for row in rows.found}
     left = [plan for plan in sorted([*plans, *more], key=lambda plan: plan[2]) if plan not in held]
@@ -171,11 +187,16 @@ def lines(rows: Sequence[Row]) -> list[dict[str, object]]:
     """The table: each command separately, then all, for equal and for changed commands."""
     found = []
     for change in (1.0, CHANGE):
-        for name in (*COMMANDS, "all"):
-            kind = [row for row in rows if row["change"] == change and name in (row["command"], "all")]
+        for name in (*COMMANDS, SUITE, "all"):
+            kind = [row for row in rows if row["change"] == change and is_of(row, name)]
             if kind:
                 found.append(_summed(kind, name, change))
     return found
+
+
+def is_of(row: Row, name: str) -> bool:
+    """Whether a line is of a command; "all" are the single ones."""
+    return row["command"] == name or (name == "all" and row["command"] != SUITE)
 
 
 def _summed(kind: Sequence[Row], name: str, change: float) -> dict[str, object]:
@@ -195,7 +216,7 @@ def _count(rows: Sequence[Row], key: str, word: str) -> int:
 
 def promise(rows: Sequence[Row]) -> dict[str, object]:
     """The share of false verdicts among equal commands, with its bound, beside the usual rules."""
-    equal = [row for row in rows if row["change"] == 1]
+    equal = [row for row in rows if row["change"] == 1 and row["command"] != SUITE]
     told: dict[str, object] = {"races of equal commands": len(equal), "refuted": False}
     for word in ("faster", "slower"):
         false = _count(equal, "verdict", word)
@@ -204,6 +225,11 @@ def promise(rows: Sequence[Row]) -> dict[str, object]:
         told["refuted"] = told["refuted"] or (bool(equal) and lower_bound(false, len(equal)) > PROMISE)
     for rule in RULES:
         told[f"false by {rule}"] = sum(row[rule] != "-" for row in equal)
+    suites = [row for row in rows if row["command"] == SUITE]
+    wrong = sum(row["flagged"] > 0 for row in suites)
+    told |= {"equal suites of 62": len(suites), "suites with a benchmark called faster or slower": wrong}
+    if suites:
+        told["upper 95 % bound of such suites"] = round(upper_bound(wrong, len(suites)), 5)
     return told
 
 
@@ -211,6 +237,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--races", type=int, default=1000, help="races of equal commands")
     parser.add_argument("--changed", type=int, default=50, help="races with a true change of 5 %%")
+    parser.add_argument("--suites", type=int, default=0, help="races of equal commands that print 62 benchmarks")
     parser.add_argument("--pairs", type=int, default=60, help="most pairs of a race")
     parser.add_argument("--seconds", type=float, default=480)
     parser.add_argument("--own-lane", action="store_true", help="do not wait for other maxcode runs on this machine")
