@@ -45,7 +45,7 @@ from maxcode.run.record import EVENTS, Line, Opened, Record, read_events
 from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
-from maxcode.run.run_folder import open_folder, write_best, write_result
+from maxcode.run.run_folder import open_folder, remove_best, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
 from maxcode.run.times import ADMISSION, CERTIFICATE, CONFIRMATION, SEARCH, Times
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
@@ -330,7 +330,9 @@ def _best_file(job: CompleteRequest, admission: Admission, found: Result) -> Pat
 
 
 def _write_winner(folder: Path, admission: Admission, winner: SmallerPatch | None) -> None:
-    if winner is not None:
+    if winner is None:
+        remove_best(folder)
+    else:
         problem = admission.admitted.problem
         write_best(folder, problem.program, winner.program, problem.traits.is_patch)
 
