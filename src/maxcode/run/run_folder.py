@@ -132,7 +132,7 @@ def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
         PARTS: parts_of(found.problem),
         **({"machine_code": msgspec.to_builtins(code)} if code is not None else {}),
         "notes": list(admission.notes),
-        GIVEN: _given(request),
+        GIVEN: _given(request, found.problem),
     }
 
 
@@ -144,14 +144,16 @@ def _of_candidate(request: Request, problem: Problem) -> dict[str, str]:
     return {"candidate": digest_of(read_candidate(path, problem))}
 
 
-def _given(request: Request) -> dict[str, Any]:
+def _given(request: Request, problem: Problem) -> dict[str, Any]:
     """What ``maxcode verify`` needs to find the problem from any working directory."""
     source = request.source if is_named(request.source) else request.source.resolve()
+    venv = problem.spec.venv if problem.spec.python is None else problem.spec.python.venv
     paths = {key: request.overrides[key] for key in PATHS if is_given(request.overrides.get(key))}
     return {
         "source": str(source),
         **({"tests": str(request.tests.resolve())} if request.tests is not None else {}),
         **{key: _absolute(value) for key, value in paths.items()},
+        **({"venv": venv} if "venv" in request.overrides.get("python", {}) else {}),
     }
 
 
