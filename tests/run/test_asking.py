@@ -373,6 +373,10 @@ def test_a_run_that_could_not_be_told_is_refused_at_once(place: Path) -> None:
     assert not (place / "run").exists()
 
 
+def not_to_be_called(request: Request) -> RunResult:
+    pytest.fail("the run goes on")
+
+
 def test_a_run_whose_folder_is_gone_keeps_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, began = tmp_path / "run", tmp_path / "began"
     began.mkdir()
@@ -384,12 +388,11 @@ def test_a_run_whose_folder_is_gone_keeps_no_answer(tmp_path: Path, monkeypatch:
         keep_request(Request(Path("a.c"), out=run, policy="ask"), problem)
     began.rename(tmp_path / "renamed")
     (name,) = Questions(run / "asked").open()
-    for going_on in (
-        lambda: asking.tell(run, name, "no further gain", pytest.fail),
-        lambda: asking.finish(run, pytest.fail),
-    ):
-        with pytest.raises(InputError, match="repeat the command that began it where its problem is now"):
-            going_on()
+    cure = "repeat the command that began it where its problem is now"
+    with pytest.raises(InputError, match=cure):
+        asking.tell(run, name, "no further gain", not_to_be_called)
+    with pytest.raises(InputError, match=cure):
+        asking.finish(run, not_to_be_called)
     assert Questions(run / "asked").open() == [name]
 
 
