@@ -15,7 +15,7 @@ import pytest
 
 from maxcode.bench.versions.result import RaceRow, VersionsRaced
 from maxcode.bench.versions.version_race import times_for
-from maxcode.core.types import Interval
+from maxcode.core.types import Clock, Interval
 from maxcode.sandbox.toolchain import cache_root
 from tests.support.cli import ROOT, maxcode, maxcode_here
 
@@ -114,6 +114,7 @@ def test_another_output_is_wrong_and_not_timed(tmp_path: Path) -> None:
         (("fast", "slow", "--setup", "exit 3", *COMMAND), "--setup 'exit 3' fails on fast"),
         (("fast", "slow", "--max-seconds", "2", "--", "sleep", "9"), "give a smaller workload"),
         (("fast", "slow", "--read", "go", *COMMAND), "check the command and --read"),
+        (("fast", "slow", "--read", "go", "--goal", "instructions", *COMMAND), "leave one of them out"),
         (("fast", "slow", "--pairs", "5", *COMMAND), "give at least 9"),
         (("fast", "slow"), "maxcode race BASE HEAD -- COMMAND"),
         (("--base", "true"), "--base and --head go together"),
@@ -289,6 +290,25 @@ def test_a_kept_race_has_its_figures_a_summary_and_the_command_that_repeats_it(
     assert json.loads(repeated.stdout)["verdict"] == found["verdict"] == "faster"
     refused = maxcode_here(*words, cwd=repository)
     assert refused.returncode == 2 and f"{kept} holds a race already; choose another --out" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("read", "goal", "words", "amount"),
+    [
+        ("", "cpu", "CPU time", "2 s"),
+        ("", "instructions", "instructions", "2"),
+        ("go", "cpu", "time as go says", "2 s"),
+        ("google", "wall", "wall time as google says", "2 s"),
+        ("metric", "cpu", "values as metric says", "2"),
+    ],
+)
+def test_figures_have_the_name_of_what_they_are(read: str, goal: Clock, words: str, amount: str) -> None:
+    ratio = Interval(1.0, 0.99, 1.01)
+    found = VersionsRaced("no change", "main", "head", "", goal, 0.02, 0.01, 0.01, 9, "none", ratio=ratio,
+                          rows=(RaceRow("a", "no change", ratio, 2.0, 2.0),), read=read)  # fmt: skip
+    assert f"base over head, {words}, 9 pairs" in str(found) and f"head `head`, {words}, 9 pairs" in found.markdown()
+    assert f"| a | {amount} | {amount} | " in found.markdown()
+    assert ("time" in found.sentence()) == ("time" in found.markdown()) == amount.endswith("s")
 
 
 def test_what_a_side_calls_its_benchmarks_stays_text_in_markdown() -> None:

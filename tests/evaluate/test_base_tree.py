@@ -13,7 +13,7 @@ from tests.support import repositories as repos
 def test_an_archive_that_was_dropped_and_packed_again_is_the_same(tmp_path: Path) -> None:
     problem = repos.problem_of(repos.made(tmp_path / "sums", repos.C_FILES, repos.C_TOML))
     before = base_tree(problem).sha256
-    place_of(problem.spec.repo_spec).with_name("tree.tar").unlink()
+    place_of(problem).with_name("tree.tar").unlink()
     time.sleep(1.1)  # an archive holds whole seconds
     assert base_tree(problem).sha256 == before
 
@@ -35,3 +35,12 @@ def test_what_a_set_up_made_keeps_its_times(tmp_path: Path) -> None:
     with opened(base_tree(problem).read()) as packed:
         assert packed.getmember("./made.o").mtime == 1_500_000_000
         assert {(one.uid, one.gid, one.uname, one.gname) for one in packed} == {(0, 0, "", "")}
+
+
+def test_a_set_up_with_other_variables_is_run_again(tmp_path: Path) -> None:
+    toml = repos.made(tmp_path / "sums", repos.C_FILES, repos.C_TOML)
+    for level in ("-O0", "-O3", "-O0"):
+        toml.write_text(f"{repos.C_TOML}setup = 'echo $LEVEL > level'\nenv = {{ LEVEL = '{level}' }}\n")
+        with opened(base_tree(repos.problem_of(toml)).read()) as packed:
+            found = packed.extractfile("./level")
+            assert found is not None and found.read().decode() == f"{level}\n"

@@ -16,6 +16,7 @@ from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
+from maxcode.run.certificate import kept_options
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.cli import maxcode, request_of
 from tests.support.python_help import ENVIRONMENT
@@ -121,3 +122,9 @@ def test_problem_toml_and_the_option_name_the_same_folder(tmp_path: Path) -> Non
     (tmp_path / "problem.toml").write_text('source = "slow.py"\n[python]\nvenv = "env"\n')
     assert load(tmp_path).problem.spec.venv == str(tmp_path / "env")
     assert load(tmp_path, None, given).problem.spec.venv == str(Path(ENVIRONMENT).absolute())
+
+
+def test_a_certificate_keeps_no_folder_of_an_environment() -> None:
+    given = request_of("slow.py", "--tests", "tests", "--venv", ENVIRONMENT, "--goal", "wall").overrides
+    assert kept_options(given) == {"goal": "wall"}
+    assert kept_options({"python": {"venv": ENVIRONMENT, "size": 9}}) == {"python": {"size": 9}}

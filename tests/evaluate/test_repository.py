@@ -62,7 +62,7 @@ def test_a_faster_patch_is_accepted_with_its_level_of_trust_and_leaves_nothing_b
     found = json.loads(done.stdout)
     assert found["outcome"] == "correct" and found["trusted"] and found["speedup"]["low"] > 1.5
     assert found["trust"]["level"] == "outside" and "2 ran" in found["trust"]["why"]
-    assert not place_of(repos.problem_of(python_repo).spec.repo_spec).exists()
+    assert not place_of(repos.problem_of(python_repo)).exists()
     assert repos.git(folder, "worktree", "list").count("\n") == 1
 
 

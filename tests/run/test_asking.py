@@ -373,6 +373,29 @@ def test_a_run_that_could_not_be_told_is_refused_at_once(place: Path) -> None:
     assert not (place / "run").exists()
 
 
+def not_to_be_called(request: Request) -> RunResult:
+    pytest.fail("the run goes on")
+
+
+def test_a_run_whose_folder_is_gone_keeps_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, began = tmp_path / "run", tmp_path / "began"
+    began.mkdir()
+    problem = repos.problem_of(repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML))
+    with pytest.raises(Unanswered):
+        told(Questions(run / "asked"), 1)
+    with monkeypatch.context() as there:
+        there.chdir(began)
+        keep_request(Request(Path("a.c"), out=run, policy="ask"), problem)
+    began.rename(tmp_path / "renamed")
+    (name,) = Questions(run / "asked").open()
+    cure = "repeat the command that began it where its problem is now"
+    with pytest.raises(InputError, match=cure):
+        asking.tell(run, name, "no further gain", not_to_be_called)
+    with pytest.raises(InputError, match=cure):
+        asking.finish(run, not_to_be_called)
+    assert Questions(run / "asked").open() == [name]
+
+
 def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:
     done = maxcode("ask", "run", cwd=tmp_path)
     assert done.returncode == 2

@@ -6,12 +6,14 @@ import hashlib
 import json
 import re
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+import tomli_w
 from click.testing import CliRunner, Result
 
 from maxcode.cli import cli
@@ -353,6 +355,16 @@ def test_a_source_that_is_not_there_is_asked_for(copied: Path) -> None:
     found = CliRunner().invoke(cli, ["verify", str(copied / "run")], standalone_mode=False)
     assert isinstance(found.exception, InputError)
     assert "give it with --problem" in str(found.exception)
+
+
+def test_an_environment_that_has_moved_is_asked_for_and_used(copied: Path, tmp_path: Path) -> None:
+    header = copied / "run" / "run.toml"
+    table = tomllib.loads(header.read_text())
+    table["given"]["venv"] = "/nowhere/env"
+    header.write_text(tomli_w.dumps(table))
+    assert "was /nowhere/env, which is not here; give it with --venv DIR" in refusal(copied)
+    found = verify(copied, "--venv", str(tmp_path))
+    assert "a virtual environment ([python] venv, --venv) is for Python, not for" in str(found.exception)
 
 
 def test_flaky_answers_refuse_the_certificate(

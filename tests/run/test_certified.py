@@ -5,10 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import cast
 
+import anyio
 import pytest
 
+from maxcode.bench.versus import entrant
+from maxcode.core.types import Problem, ProgramSpec
+from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.run.report import write_report
+from maxcode.run.run_folder import write_best
+from maxcode.run.smaller_patch import smaller_patch
+from tests.run.test_smaller_patch import Table
 from tests.support.fake_runs import WON, make_run
 from tests.support.html_tree import Node, read
 
@@ -53,6 +61,29 @@ def test_a_certificate_is_summed_up_and_linked(folder: Path) -> None:
     assert "1.60x [1.50, 1.70] on 2 of them" in found.text
     assert "passed on 32 extra inputs (triggered by: 12.0 times faster)" in found.text
     assert "the original against itself: [0.9900, 1.0100], 99% interval" in found.text
+
+
+def test_all_of_a_page_and_of_a_comparison_is_about_the_smaller_patch(folder: Path) -> None:
+    whole = entrant(folder)
+    assert whole.winner is not None and whole.timing is not None
+    base, useful = whole.original, "    cin.tie(nullptr);\n"
+    problem = Problem("word-count", "repo", "cpp", base, ProgramSpec())
+    table = cast(SearchHarness, Table([useful]))
+    smaller = anyio.run(smaller_patch, table, problem, whole.winner, folder, lambda words: None)
+    assert len(smaller.dropped) == 1 and useful in smaller.program.text and smaller.evaluation is not None
+    write_best(folder, base, smaller.program, is_patch=True)
+    found = entrant(folder)
+    assert (found.winner, found.timing) == (smaller.program, smaller.evaluation.timing)
+    hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in smaller.program.files.items()}
+    (folder / "certificate.json").write_text(json.dumps({"holds": True, "trusted": True, "refused": "",
+                                                         "subject": {"winner": hashes}}))  # fmt: skip
+    page = read(write_report(folder))
+    assert "about another program" not in page.at("certificate").text
+    assert "2.00x" in page.text and "without its changes that do not pay, is 2.00x" in page.text
+    gone = next(line for line in whole.winner.text.splitlines() if line.startswith("int plan"))
+    assert gone in whole.winner.text and gone not in page.at("change").text
+    write_best(folder, base, whole.winner, is_patch=True)
+    assert entrant(folder) == whole
 
 
 def test_what_speaks_against_a_certificate_is_said_first(folder: Path) -> None:

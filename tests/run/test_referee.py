@@ -69,6 +69,18 @@ def test_a_program_keeps_its_first_judgement(referee: Referee, place: Path) -> N
         assert all(one is first for one in pool.map(referee, [QUARTER] * 4)), "asking again wins nothing"
 
 
+def test_old_judgements_are_dropped_and_those_that_score_last(
+    referee: Referee, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = referee(place / "quarter.c")
+    first, second = (referee(f"int main( {number}\n") for number in (1, 2))
+    monkeypatch.setattr("maxcode.run.referee.KEPT", 2)
+    last = referee("int main( 3\n")
+    assert referee("int main( 3\n") is last and referee(QUARTER) is best
+    assert referee("int main( 2\n") is not second and referee("int main( 1\n") is not first
+    assert referee(QUARTER) is best
+
+
 def test_it_is_called_inside_a_running_event_loop_too(referee: Referee) -> None:
     async def main() -> Judgement:
         return await asyncio.to_thread(referee, WRONG)

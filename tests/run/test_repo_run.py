@@ -65,7 +65,7 @@ def answering(folder: Path, answer: str) -> str:
 @pytest.mark.sandbox
 def test_the_next_command_removes_what_a_killed_set_up_left(repository: Path, tmp_path: Path) -> None:
     repository.write_text(repos.PYTHON_TOML + 'setup = "echo here > began; sleep 60"\n')
-    tree = place_of(repos.problem_of(repository).spec.repo_spec)
+    tree = place_of(repos.problem_of(repository))
     words = [sys.executable, "-m", "maxcode", "evaluate", "HEAD", "--against", str(repository)]
     started = subprocess.Popen(words, stderr=subprocess.DEVNULL)
     while not (tree / "began").exists():
@@ -86,7 +86,7 @@ def test_a_killed_run_leaves_no_tree_and_pays_nothing_twice(repository: Path, tm
     policy = answering(tmp_path, ONE)
     words = ("optimize", repository, "--policy", policy, "--critic", "rules", "--budget", "1", "--no-certificate",
              "--branch", "faster/count", "--json", "--out", out)  # fmt: skip
-    tree = place_of(repos.problem_of(repository).spec.repo_spec)
+    tree = place_of(repos.problem_of(repository))
     started = subprocess.Popen([sys.executable, "-m", "maxcode", *map(str, words)], stderr=subprocess.DEVNULL)
     while not ("action" in recorded(out) and is_timing(started.pid)):  # it was built and tested, and is raced
         assert started.poll() is None

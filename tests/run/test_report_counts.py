@@ -22,7 +22,7 @@ from maxcode.core.types import (
     Usage,
 )
 from maxcode.run.report.headline import standing, verdict
-from maxcode.run.report.run_view import RunView, Slot
+from maxcode.run.report.run_view import RunView, Slot, Winner
 
 SECONDS = Timing("cpu", Interval(1.3, 1.2, 1.4, 0.95), True, "faster", 20, confirmed=True)
 COUNTED = Timing("instructions", Interval(2, 1.9999, 2.0001, 1), True, "fewer", 2, True, samples=((2e8, 1e8),) * 2)
@@ -34,7 +34,8 @@ def run(timing: Timing) -> RunView:
     step = Step(Action(ORIGINAL), Evaluation(Outcome.CORRECT, timing=timing), timing.speedup.value)
     reached = Reached(root)
     reached.extend([State(root.problem, root, step, (1, 0))])
-    return RunView(Path("a"), {}, ORIGINAL, (slot(timing),), reached, (), 0.0, 0.0, 0.0, Usage())
+    winner = Winner(ORIGINAL, step.evaluation) if reached.best is not None else None
+    return RunView(Path("a"), {}, ORIGINAL, (slot(timing),), reached, (), 0.0, 0.0, 0.0, Usage(), winner)
 
 
 def slot(timing: Timing) -> Slot:

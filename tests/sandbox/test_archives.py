@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import tarfile
+from pathlib import Path
 
 import pytest
 
-from maxcode.sandbox.archives import BROKEN, content, opened
+from maxcode.sandbox.archives import BROKEN, content, opened, unpack
 
 
 def packed(size: int = 3, kind: bytes = tarfile.REGTYPE, mode: str = "w") -> bytes:
@@ -54,3 +55,64 @@ def test_a_plain_file_is_read_and_a_folder_is_none() -> None:
 def test_what_would_take_more_memory_than_it_has_bytes_is_broken(archive: bytes) -> None:
     with pytest.raises(BROKEN):
         read(archive)
+
+
+Member = tuple[str, bytes, str]  # name, type, content or target
+
+
+def made_of(*members: Member) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name, kind, text in members:
+            one = tarfile.TarInfo(name)
+            one.type, one.mode = kind, 0o755
+            if kind == tarfile.REGTYPE:
+                one.size = len(text)
+                archive.addfile(one, io.BytesIO(text.encode()))
+            else:
+                one.linkname = text
+                archive.addfile(one)
+    return made.getvalue()
+
+
+FILE, LINK, SAME = tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
+
+
+def test_links_stay_as_they_are_wherever_they_point(tmp_path: Path) -> None:
+    unpack(
+        made_of(
+            ("./.venv/bin/python3", LINK, "/usr/bin/python3"),
+            ("./.venv/bin/python", SAME, "./.venv/bin/python3"),
+            ("./up", LINK, "../../elsewhere"),
+            ("./main", FILE, "echo"),
+            ("./same", SAME, "./main"),
+        ),
+        tmp_path,
+    )
+    found = {str(one.relative_to(tmp_path)): str(one.readlink()) for one in tmp_path.rglob("*") if one.is_symlink()}
+    assert found == {
+        ".venv/bin/python3": "/usr/bin/python3", ".venv/bin/python": "/usr/bin/python3", "up": "../../elsewhere",
+    }  # fmt: skip
+    assert (tmp_path / "same").read_text() == "echo"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [("a", LINK, "{out}"), ("a/stolen", FILE, "x")],
+        [("a", LINK, "{out}"), ("a/stolen", LINK, "/etc")],
+        [("b/c", LINK, ".."), ("a", LINK, "{out}"), ("b/c/a/stolen", LINK, "/etc")],
+        [("a", LINK, "{out}"), ("b", LINK, "a"), ("b/stolen", SAME, "b")],
+        [("../out/stolen", LINK, "/etc")],
+        [("../out/stolen", FILE, "x")],
+        [("stolen", SAME, "../out/secret")],
+    ],
+)
+def test_nothing_is_written_outside_the_folder(tmp_path: Path, members: list[Member]) -> None:
+    out, folder = tmp_path / "out", tmp_path / "in"
+    out.mkdir()
+    folder.mkdir()
+    (out / "secret").write_text("secret")
+    with pytest.raises(BROKEN):
+        unpack(made_of(*((name, kind, text.replace("{out}", str(out))) for name, kind, text in members)), folder)
+    assert [one.name for one in out.iterdir()] == ["secret"] and not (folder / "stolen").exists()

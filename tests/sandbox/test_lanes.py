@@ -13,7 +13,16 @@ import anyio
 import pytest
 
 from maxcode.sandbox import lanes
-from maxcode.sandbox.lanes import accounted, also_in_timing_lane, build_lane, free_place, holder, no_builds, timing_lane
+from maxcode.sandbox.lanes import (
+    accounted,
+    also_in_timing_lane,
+    build_lane,
+    free_place,
+    holder,
+    no_builds,
+    on_cores,
+    timing_lane,
+)
 from tests.support.processes import wait_until
 
 GREEDY = """
@@ -198,6 +207,24 @@ def held_elsewhere(lane: Path) -> Iterator[None]:
     with subprocess.Popen(holding, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None and other.stdout.readline()
         yield
+
+
+def test_other_users_can_open_the_locks_whatever_the_umask_of_the_first_is(tmp_path: Path) -> None:
+    path = tmp_path / "lane.lock"
+    path.touch(0o600)
+
+    async def taken() -> None:
+        with on_cores(frozenset({0})):
+            async with timing_lane(path):
+                pass
+
+    before = os.umask(0o077)
+    try:
+        anyio.run(taken)
+    finally:
+        os.umask(before)
+    found = {one.name: oct(one.stat().st_mode & 0o777) for one in tmp_path.iterdir()}
+    assert {"lane.lock", "lane.turn", "lane.core0"} <= found.keys() and set(found.values()) == {"0o644"}, found
 
 
 def test_who_holds_the_lane_is_known(tmp_path: Path) -> None:

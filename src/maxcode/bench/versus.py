@@ -26,7 +26,7 @@ from maxcode.core.stats import RaceRule, interval_of
 from maxcode.core.types import Interval, Program, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, BUSY_STAMP
-from maxcode.run.report.run_view import RunView, read_run
+from maxcode.run.report.run_view import read_run
 
 EACH = 0.975
 MARGIN = RaceRule().margin  # for counts of instructions, which do not change between sessions
@@ -82,13 +82,9 @@ class Versus:
 def entrant(folder: Path) -> ComparedRun:
     """The run in ``folder``, finished or not; raises InputError if there is none."""
     run = read_run(folder)
-    best = run.reached.best
-    timing = best.step.evaluation.timing if best is not None and best.step is not None else None
-    return ComparedRun(str(folder), run.header, run.original, _program(run), timing)
-
-
-def _program(run: RunView) -> Program | None:
-    return run.reached.best.program if run.reached.best is not None else None
+    best = run.winner
+    program, timing = (best.program, best.evaluation.timing) if best is not None else (None, None)
+    return ComparedRun(str(folder), run.header, run.original, program, timing)
 
 
 def versus(first: ComparedRun, second: ComparedRun) -> Versus:

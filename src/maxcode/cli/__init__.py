@@ -1,8 +1,9 @@
 """The command line.  Each verb has one file, which parses the options, calls one public function, and prints.
 
 Results go to stdout, progress to stderr.  Exit status: 0 the job was done, whatever the verdict; 1 a result that
-``--fail-on`` names, or a certificate that does not hold; 2 bad input; 3 this machine cannot do it safely; 4 a candidate
-that ``evaluate`` only compiled, because there is no GPU; 130 interrupted.
+``--fail-on`` names, a certificate that does not hold, a problem that ``problems`` cannot use, or a provider that failed
+for good; 2 bad input; 3 this machine cannot do it safely; 4 a candidate that ``evaluate`` only compiled, because there
+is no GPU; 130 interrupted.
 """
 
 from __future__ import annotations

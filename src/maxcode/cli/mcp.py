@@ -47,7 +47,6 @@ REFUSED = frozenset({
     "sandbox", "trusts_both", "unsafe_no_sandbox",
 })  # fmt: skip
 _GOES_ON = frozenset({"tell", "verify"})  # the verbs that ask before they run a set-up
-OWN = frozenset({"json_", "policy"})  # options that a tool itself gives
 INSTRUCTIONS = """maxcode judges whether a program became faster: it builds, verifies and times in a sandbox.
 Loop: admit a program; observe a prompt; submit your answer; until no prompt is open. Report no speed-up that is not
 `trusted`. A call that takes long returns a job: call status with it. Paths are relative to the server's folder."""

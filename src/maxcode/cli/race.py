@@ -84,7 +84,7 @@ def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str
     type=click.Choice(get_args(Clock)),
     default="cpu",
     show_default=True,
-    help="What to compare: CPU seconds, wall seconds, or instructions (counted by valgrind).",
+    help="What to compare: CPU seconds, wall seconds, or instructions (counted by valgrind, not with --read).",
 )
 @click.option(
     "--margin",

@@ -9,7 +9,7 @@ import click
 from maxcode.cli.common import as_json, run_setup_option, sandbox_options
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.problems import named_files
-from maxcode.run.certificate import Repeated, repeat
+from maxcode.run.certificate import Moved, Repeated, repeat
 
 
 @click.command()
@@ -20,16 +20,25 @@ from maxcode.run.certificate import Repeated, repeat
 @click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests, if --problem is a source.")
 @click.option("--file", "files", multiple=True, metavar="NAME=PATH", help="Data file of the program, if it is "
               "not where it was; may be repeated.")  # fmt: skip
+@click.option("--venv", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Virtual environment of "
+              "the run, if it is not where it was.")  # fmt: skip
 @run_setup_option
 @sandbox_options
 @as_json
-def verify(certificate: Path, problem: Path | None, tests: Path | None, files: tuple[str, ...], json_: bool) -> int:
+def verify(
+    certificate: Path,
+    problem: Path | None,
+    tests: Path | None,
+    files: tuple[str, ...],
+    venv: Path | None,
+    json_: bool,
+) -> int:
     """Build, verify and time the winner of CERTIFICATE again; its files are in best/ in the same folder.
 
     Exit status 0 if the winner is significantly faster here too; 1 if it is not; 2 if a file is not the one that the
     certificate was made with, or if the certificate was changed.
     """
-    found = repeat(certificate, problem, tests, _say, named_files(files))
+    found = repeat(certificate, problem, tests, _say, Moved(named_files(files), venv))
     if json_:
         echo_json(found.as_json())
     else:

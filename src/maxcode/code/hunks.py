@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.code.source import lines_of
+
 NEAR = 3  # lines between two hunks of one group, as in a unified diff
 
 
@@ -28,7 +30,7 @@ def hunks_of(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Hunk,
     found = []
     for path, text in after.items():
         if path not in before:
-            found.append(Hunk(path, (0, 0), (0, len(_lines(text)))))
+            found.append(Hunk(path, (0, 0), (0, len(lines_of(text)))))
         elif before[path] != text:
             found += [
                 Hunk(path, (a, b), (c, d)) for kind, a, b, c, d in _changes(before[path], text) if kind != "equal"
@@ -61,7 +63,7 @@ def without(before: Mapping[str, str], after: Mapping[str, str], dropped: Collec
 
 
 def _without(before: str, after: str, dropped: Collection[Hunk]) -> str:
-    old, new = _lines(before), _lines(after)
+    old, new = lines_of(before), lines_of(after)
     ranges = {(hunk.before, hunk.after) for hunk in dropped}
     kept: list[str] = []
     for _, a, b, c, d in _changes(before, after):
@@ -70,10 +72,4 @@ def _without(before: str, after: str, dropped: Collection[Hunk]) -> str:
 
 
 def _changes(before: str, after: str) -> Sequence[tuple[str, int, int, int, int]]:
-    return difflib.SequenceMatcher(None, _lines(before), _lines(after), autojunk=False).get_opcodes()
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as git counts them."""
-    parts = text.split("\n")
-    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+    return difflib.SequenceMatcher(None, lines_of(before), lines_of(after), autojunk=False).get_opcodes()

@@ -257,10 +257,14 @@ def fingerprint(files: Mapping[str, str], language: str) -> str:
 
 def unified_diff(before: str, after: str, name: str = "program") -> str:
     """The unified diff of two texts, empty if they are equal; the labels are ``a/name`` and ``b/name``."""
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
-    )
+    lines = difflib.unified_diff(lines_of(before), lines_of(after), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as git counts them, with their newlines: a form feed or a carriage return ends none."""
+    parts = text.split("\n")
+    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 # -------------------------------------------------------------------------------------------------------- completions

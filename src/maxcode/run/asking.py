@@ -11,6 +11,7 @@ Search, budget, record and resume are those of any run: a step of it ends where 
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
@@ -178,6 +179,7 @@ def finish(run: Path, go: Go) -> Told:
     """Answers every open prompt with "no further gain" until the run ends; its winner is confirmed and certified.
     Raises as ``tell``."""
     told, questions = Told((), 0), _questions(run)
+    _kept(run)  # before anything is answered
     if (many := len(questions.open())) and not (run / _FOLDER / _FINISHED).exists():
         write_whole(run / _FOLDER / _FINISHED, f"{many}".encode())
     while told.result is None:
@@ -246,6 +248,11 @@ def _kept(run: Path) -> _Kept:
         raise InputError(f"{path} is no request of a run that asks ({error}); begin the run again") from error
     refuse_untellable(found.request)
     refuse_outside(found.started_in, "the folder in which the run was begun,")
+    if not (found.started_in.is_dir() and os.access(found.started_in, os.X_OK)):
+        raise InputError(
+            f"{run} was begun in {found.started_in}, which is not there any more or cannot be entered; repeat the "
+            f"command that began it where its problem is now, with --out {run}"
+        )
     return found
 
 

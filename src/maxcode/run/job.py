@@ -26,11 +26,11 @@ from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
 from maxcode.llm.journal import Journal
-from maxcode.problems import is_given, load
+from maxcode.problems import load
 from maxcode.run.admission import Admission
 from maxcode.run.asking import keep_request, why_ended
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
-from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
+from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified, kept_options
 from maxcode.run.certificate.doubts import united
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.deadline import Deadline, TimeEnded
@@ -45,7 +45,7 @@ from maxcode.run.record import EVENTS, Line, Opened, Record, read_events
 from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
-from maxcode.run.run_folder import open_folder, write_best, write_result
+from maxcode.run.run_folder import open_folder, remove_best, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
 from maxcode.run.times import ADMISSION, CERTIFICATE, CONFIRMATION, SEARCH, Times
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
@@ -330,7 +330,9 @@ def _best_file(job: CompleteRequest, admission: Admission, found: Result) -> Pat
 
 
 def _write_winner(folder: Path, admission: Admission, winner: SmallerPatch | None) -> None:
-    if winner is not None:
+    if winner is None:
+        remove_best(folder)
+    else:
         problem = admission.admitted.problem
         write_best(folder, problem.program, winner.program, problem.traits.is_patch)
 
@@ -378,7 +380,7 @@ def _options(job: CompleteRequest) -> dict[str, Any]:
     """The options of a certificate, without paths, which run.toml names.  For a source file its folders of headers are
     in ``original/``, and the flags of a compilation database are told."""
     recipe, source = job.loaded.recipe, job.request.source
-    kept = {key: value for key, value in job.request.overrides.items() if not is_given(value)}
+    kept = kept_options(job.request.overrides)
     if job.loaded.problem.spec.repo is not None:
         return {**kept, "base": job.loaded.problem.spec.repo.commit}
     if recipe is None or source.is_dir() or source.suffix == ".toml":

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import tomli_w
+
 from maxcode.code.hunks import hunks_of
 from maxcode.code.source import prose
 from maxcode.core.files import write_whole
@@ -26,6 +28,7 @@ from maxcode.run.result import RunResult
 
 NAME = "PR.md"
 _SUBJECT_AT_MOST, _WHY_AT_MOST = 68, 3000
+_EMAIL = "maxcode@localhost"
 _BRANCH = re.compile(r"[A-Za-z0-9][\w./+-]{0,200}")
 
 
@@ -97,25 +100,18 @@ class Proposal:
         yield from ("## How to repeat it", "", f"Base is `{spec.commit}`. Beside this file, in the run folder:", "")
         command = "maxcode verify certificate.json --problem CLONE/problem.toml" + " --run-setup" * bool(spec.setup)
         yield from ("```sh", command if self.certificate is not None else "git apply best.diff", "```", "")
-        yield from ("with this `problem.toml` in the clone:", "", "```toml", 'kind = "repo"')
-        yield f'base = "{spec.commit}"'
-        yield f"edit = {_toml(list(spec.edit))}"
-        for key in ("setup", "build", "tests", "benchmark"):
-            if value := getattr(spec, key):
-                yield f"{key} = {_toml(value)}"
-        if spec.show:
-            yield f"show = {_toml(list(spec.show))}"
-        if spec.same_output:
-            yield "same_output = true"
-        if self.problem.spec.env:
-            yield f"env = {{ {', '.join(f'{name} = {_toml(value)}' for name, value in self.problem.spec.env)} }}"
-        yield from (f'goal = "{self.problem.goal}"', "```", "")
+        yield from ("with this `problem.toml` in the clone:", "", "```toml", toml_of(self.problem).rstrip(), "```", "")
 
 
-def _toml(value: str | list[str]) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
+def toml_of(problem: Problem) -> str:
+    """A ``problem.toml`` for the top folder of a clone, from which the same is measured."""
+    spec = problem.spec.repo_spec
+    told = {
+        "kind": problem.kind, "base": spec.commit, "language": problem.language, "edit": list(spec.edit),
+        "setup": spec.setup, "build": spec.build, "tests": spec.tests, "benchmark": spec.benchmark,
+        "show": list(spec.show), "same_output": spec.same_output, "goal": problem.goal, "env": dict(problem.spec.env),
+    }  # fmt: skip
+    return tomli_w.dumps({name: value for name, value in told.items() if value})
 
 
 def write_proposal(proposal: Proposal, folder: Path) -> Path:
@@ -141,9 +137,10 @@ def _commit_at(top: Path, name: str) -> str:
 
 
 def _made(top: Path, name: str) -> str:
-    """The commit of the branch if maxcode made it, so that a resumed run finds it done."""
-    told = git(top, "log", "-1", "--format=%H %an", f"refs/heads/{name}").stdout.split()
-    return told[0] if told[1:] == ["maxcode"] else ""
+    """The commit of the branch if it is as maxcode made it, so that a resumed run finds it done.  Who amends a commit
+    becomes its committer, and is not its author."""
+    told = git(top, "log", "-1", "--format=%H %ae %ce", f"refs/heads/{name}").stdout.split()
+    return told[0] if told[1:] == [_EMAIL, _EMAIL] else ""
 
 
 def write_branch(proposal: Proposal, name: str) -> str:
@@ -162,10 +159,10 @@ def write_branch(proposal: Proposal, name: str) -> str:
         tree = _asked(top, index, "write-tree")
         message = Path(scratch, "message")
         message.write_text(f"{proposal.subject}\n\n{proposal.text().split(chr(10), 2)[2]}")
-        who = {"GIT_AUTHOR_NAME": "maxcode", "GIT_AUTHOR_EMAIL": "maxcode@localhost"}
-        who |= {"GIT_COMMITTER_NAME": "maxcode", "GIT_COMMITTER_EMAIL": "maxcode@localhost"}
+        who = {"GIT_AUTHOR_NAME": "maxcode", "GIT_AUTHOR_EMAIL": _EMAIL}
+        who |= {"GIT_COMMITTER_NAME": "maxcode", "GIT_COMMITTER_EMAIL": _EMAIL}
         commit = _asked(top, who, "commit-tree", tree, "-p", spec.commit, "-F", str(message))
-    _asked(top, {}, "update-ref", f"refs/heads/{name}", commit, _commit_at(top, name) or "0" * 40)
+    _asked(top, {}, "update-ref", f"refs/heads/{name}", commit, _made(top, name) or "0" * 40)
     return commit
 
 

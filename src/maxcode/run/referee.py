@@ -5,7 +5,8 @@
 
 A loop that maximises a measured ratio selects lucky measurements as well as fast programs.  So ``score`` is the part of
 the speed-up that is proved, not the ratio; and a program that is given twice keeps its first judgement, so that nothing
-is won by asking again.
+is won by asking again.  The last ``KEPT`` judgements are kept; those of programs that scored nothing go first, because
+it takes hours to push out the others.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from maxcode.run.given_candidate import digest_of, read_candidate
 from maxcode.run.request import Request, unmeasurable
 
 AnyPath = str | PathLike[str]
+KEPT = 4096
 
 
 def score_of(result: CandidateResult) -> float:
@@ -174,11 +176,19 @@ class Referee:
             return first.result()
         try:
             mine.set_result(self._judge(desk, program))
+            self._drop_old()
         except BaseException as error:
             with self._lock:
                 del self._judged[key]
             mine.set_exception(error)
         return mine.result()
+
+    def _drop_old(self) -> None:
+        with self._lock:
+            ended = {key: one.result().score for key, one in self._judged.items() if one.done()}
+            more = max(0, len(self._judged) - KEPT)
+            for key in sorted(ended, key=lambda key: ended[key] > 0)[:more]:  # among equals the oldest first
+                del self._judged[key]
 
     def close(self) -> None:
         """Ends its sandbox and its thread; a later call admits the problem again."""

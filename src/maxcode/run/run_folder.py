@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -15,20 +16,24 @@ from maxcode.code.source import unified_diff
 from maxcode.core.budget import MANY
 from maxcode.core.files import write_whole
 from maxcode.core.types import Problem, Program
+from maxcode.errors import InputError
 from maxcode.llm import prompts
 from maxcode.observe.trajectory import TOKENS
 from maxcode.problems import PATHS, Loaded, digest, is_given, is_named
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
+from maxcode.run.certificate import FILE as CERTIFICATE
 from maxcode.run.changes import PARTS, parts_of
 from maxcode.run.complete_request import CompleteRequest
 from maxcode.run.given_candidate import GIVEN_FILE, digest_of, read_candidate
 from maxcode.run.hottest import EDIT
+from maxcode.run.proposal import NAME as PROPOSAL
 from maxcode.run.record import GIVEN, check_header, read_header
 from maxcode.run.report import RESULT, write_report
 from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
+_DIFF = "best.diff"
 _MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS, GIVEN})
 
 
@@ -48,10 +53,31 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
 
 
 def write_best(folder: Path, original: Program, best: Program, is_patch: bool = False) -> None:
-    """Writes the best program and its difference to the original; of a patch, the files that it changes or adds."""
+    """Writes the best program and its difference to the original; of a patch, the files that it changes or adds.
+    What is there of another winner is removed."""
     changed = {path: text for path, text in best.files.items() if original.files.get(path) != text}
-    _write_tree(folder / "best", Program(changed) if is_patch else best)
-    write_whole(folder / "best.diff", diff_of(original, best).encode())
+    shown = Program(changed) if is_patch else best
+    if _tree(folder / "best") != {path: text.encode() for path, text in shown.files.items()}:
+        remove_best(folder)
+    write_whole(folder / _DIFF, diff_of(original, best).encode())  # first: `remove_best` goes by it
+    _write_tree(folder / "best", shown)
+
+
+def remove_best(folder: Path) -> None:
+    """Removes what an earlier command wrote about a winner that is no longer the best.  Without ``best.diff`` none was
+    written, and a folder of that name is the user's."""
+    if not (folder / _DIFF).exists():
+        return
+    try:
+        for name in (PROPOSAL, CERTIFICATE):
+            (folder / name).unlink(missing_ok=True)
+        if (folder / "best").exists():
+            shutil.rmtree(folder / "best")
+        (folder / _DIFF).unlink()
+    except OSError as error:
+        raise InputError(
+            f"cannot remove the earlier winner in {folder}: {error.strerror} ({error.filename}); remove best/ by hand"
+        ) from error
 
 
 def diff_of(original: Program, best: Program) -> str:
@@ -106,7 +132,7 @@ def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
         PARTS: parts_of(found.problem),
         **({"machine_code": msgspec.to_builtins(code)} if code is not None else {}),
         "notes": list(admission.notes),
-        GIVEN: _given(request),
+        GIVEN: _given(request, found.problem),
     }
 
 
@@ -118,14 +144,16 @@ def _of_candidate(request: Request, problem: Problem) -> dict[str, str]:
     return {"candidate": digest_of(read_candidate(path, problem))}
 
 
-def _given(request: Request) -> dict[str, Any]:
+def _given(request: Request, problem: Problem) -> dict[str, Any]:
     """What ``maxcode verify`` needs to find the problem from any working directory."""
     source = request.source if is_named(request.source) else request.source.resolve()
+    venv = problem.spec.venv if problem.spec.python is None else problem.spec.python.venv
     paths = {key: request.overrides[key] for key in PATHS if is_given(request.overrides.get(key))}
     return {
         "source": str(source),
         **({"tests": str(request.tests.resolve())} if request.tests is not None else {}),
         **{key: _absolute(value) for key, value in paths.items()},
+        **({"venv": venv} if "venv" in request.overrides.get("python", {}) else {}),
     }
 
 
@@ -177,6 +205,11 @@ def _of_suite(loaded: Loaded) -> dict[str, Any]:
     if module is not None:
         found = {"device": module.device, "constants": dict(module.constants)}
     return found if loaded.origin is None else {**found, "suite": loaded.origin.as_table()}
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    """The files below a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def _write_tree(folder: Path, program: Program) -> None:

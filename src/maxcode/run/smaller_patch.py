@@ -9,7 +9,8 @@ something that was dropped is tried again, because it may have been needed only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -22,7 +23,7 @@ from maxcode.code.hunks import Hunk, groups_of, hunks_of, without
 from maxcode.code.languages import LANGUAGES
 from maxcode.code.linked_hunks import Group, linked, of_files, units
 from maxcode.code.source import normalise
-from maxcode.core.files import write_whole
+from maxcode.core.files import read_lines, write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
 from maxcode.evaluate.harness_protocol import Loss, LossMeter, SearchHarness
 from maxcode.run.given_candidate import digest_of
@@ -33,7 +34,8 @@ _LINKED_AT_MOST = 12  # groups of hunks that share a name
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
-    """One result: the digests of the whole patch and of the smaller one."""
+    """One result: the digests of the whole patch and of the smaller one.  ``whole`` is empty for a confirmation; a line
+    with both digests and an evaluation says that the smaller one is the winner."""
 
     whole: str
     less: str
@@ -85,10 +87,10 @@ class _Search:
             return SmallerPatch(winner, kept=len(every))
         program = Program(without(base, winner.files, dropped))
         found = await self._confirmed(program)
-        if not (await self._loss(winner, program)).is_free:  # several small losses can add up
+        loss = await self._loss(winner, program)  # several small losses can add up
+        if not loss.is_free or found.timing is None or not found.timing.significant:
             return SmallerPatch(winner, kept=len(every))
-        if found.timing is None or not found.timing.significant:
-            return SmallerPatch(winner, kept=len(every))
+        self._choose(_Line(digest_of(winner), digest_of(program), loss, found))
         places = [f"{hunk.path}:{hunk.before[0] + 1}" for hunk in every if hunk in dropped]
         return SmallerPatch(program, found, tuple(places), len(every) - len(dropped))
 
@@ -165,6 +167,11 @@ class _Search:
         self._write(_Line(*key, evaluation=found))
         return found
 
+    def _choose(self, line: _Line) -> None:
+        known = self.known.get((line.whole, line.less))
+        if known is None or known.evaluation is None:
+            self._write(line)
+
     def _write(self, line: _Line) -> None:
         self.known[line.whole, line.less] = line
         with (self.folder / FILE).open("ab") as file:
@@ -180,6 +187,14 @@ async def smaller_patch(
     return await _Search(harness, harness, problem, folder, say, _read(folder)).smaller(winner)
 
 
+def chosen(folder: Path, whole: Program, less: Program) -> Evaluation | None:
+    """The confirmation of ``less`` if a command chose it as what pays of the winner ``whole``; InputError if the file
+    cannot be read."""
+    wanted = digest_of(whole), digest_of(less)
+    lines = _decoded(read_lines(folder / FILE)) if (folder / FILE).exists() else ()
+    return next((line.evaluation for line in lines if line.evaluation and (line.whole, line.less) == wanted), None)
+
+
 def _read(folder: Path) -> dict[tuple[str, str], _Line]:
     """The results that are known; a torn last line is dropped."""
     found: dict[tuple[str, str], _Line] = {}
@@ -188,13 +203,16 @@ def _read(folder: Path) -> dict[tuple[str, str], _Line]:
     whole, mark, torn = (folder / FILE).read_bytes().rpartition(b"\n")
     if torn:
         write_whole(folder / FILE, whole + mark)
-    for text in whole.splitlines():
-        try:
-            line = msgspec.json.decode(text, type=_Line)
-        except msgspec.DecodeError:
-            continue
+    for line in _decoded(whole.splitlines()):
         found[line.whole, line.less] = line
     return found
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[_Line]:
+    """The lines that are results; others are left out, and measured again."""
+    for text in lines:
+        with suppress(msgspec.DecodeError):
+            yield msgspec.json.decode(text, type=_Line)
 
 
 def _is_same(problem: Problem, one: Program, other: Program) -> bool:

@@ -6,7 +6,9 @@ A header of 512 bytes can say that a file of holes is as long as one likes, and 
 from __future__ import annotations
 
 import io
+import os
 import tarfile
+from pathlib import Path, PurePosixPath
 
 BROKEN = (tarfile.TarError, EOFError, ValueError, OSError, RecursionError)  # what an archive that is none raises
 
@@ -24,3 +26,28 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
         return None
     file = archive.extractfile(member)
     return file.read() if file is not None else None
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """Makes the files and links of an archive in an empty folder; any of ``BROKEN`` where it is none, or a name leaves
+    the folder.  Files of holes and what is no file are left out.
+
+    Links may point anywhere, as a virtual environment's do.  They come last, and never below another, so that nothing
+    is written through one.
+    """
+    with opened(archive) as packed:
+        symbolic = {one.name: one.linkname for one in packed if one.issym()}
+        links = {one.name: symbolic.get(one.linkname if one.islnk() else one.name, "") for one in packed.getmembers()}
+        files = [one for one in packed if not links[one.name] and not one.issparse()]
+        packed.extractall(folder, files, filter="data")
+    for name, to in links.items():
+        if to:
+            _link(folder, PurePosixPath(name), to)
+
+
+def _link(folder: Path, name: PurePosixPath, to: str) -> None:
+    below = [folder / one for one in name.parents]
+    if name.is_absolute() or ".." in name.parts or any(one.is_symlink() for one in below):
+        raise tarfile.ReadError(f"{str(name)[:80]!r} is not in the folder")
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    os.symlink(to, folder / name)

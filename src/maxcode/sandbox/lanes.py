@@ -330,13 +330,19 @@ async def _take(file: int, how: int = fcntl.LOCK_EX) -> None:
         await anyio.sleep(_POLL_S)
 
 
+_FOR_ALL = 0o644
+
+
 def _lock_file(path: Path) -> int:
     """A descriptor of the shared file.  It is opened read-only, which is enough for a lock on another user's file."""
     try:
         try:
-            return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
-            return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+            file = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _FOR_ALL)
+        if os.fstat(file).st_uid == os.geteuid():
+            os.fchmod(file, _FOR_ALL)  # whatever the umask is: other users open it too
+        return file
     except OSError as error:
         raise MachineError(f"cannot open the timing lock {path}: {error.strerror}; remove it if it is stale") from error
 

@@ -60,6 +60,11 @@ class RaceAsked:
         return rule
 
     @property
+    def tool(self) -> str:
+        """The benchmark tool of ``read``, or empty."""
+        return self.read.partition(":")[0]
+
+    @property
     def run_s(self) -> float:
         """Wall seconds that one run may take: with more, the least number of pairs does not fit."""
         return min(MOST_RUN_S, self.seconds / (3 * self.rule.least))

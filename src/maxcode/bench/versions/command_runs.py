@@ -28,7 +28,7 @@ from maxcode.bench.versions.version_side import VersionSide
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.repo.git import last_line
-from maxcode.sandbox.archives import BROKEN, content, opened
+from maxcode.sandbox.archives import BROKEN, content, opened, unpack
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 SIDE, _ROWS, _BUILT = "/side", "/tmp/maxcode-rows.tar", "/tmp/maxcode-built.tar"
@@ -256,10 +256,12 @@ def _build_failed(side: VersionSide, command: str, why: str, boxed: bool) -> str
 
 def _unpacked(data: bytes, folder: Path, side: VersionSide) -> None:
     try:
-        with opened(data) as packed:
-            packed.extractall(folder, (one for one in packed if not one.issparse()), filter="data")
+        unpack(data, folder)
     except BROKEN as error:
-        raise InputError(f"what the build of {side.described()} made cannot be taken over: {error}") from error
+        raise InputError(
+            f"what the build of {side.described()} made cannot be taken over: {error}; let --build remove it, or give "
+            "--trust-both"
+        ) from error
 
 
 def _make_runnable(folder: Path) -> None:

@@ -70,7 +70,7 @@ class VersionsRaced:
     mean); None if nothing was timed.  ``doubt``: base differs from itself, or head leaves out a row that base has.
     ``elapsed``: the ratio by the wall clock.  ``protection``: the sandbox, or its absence.  ``same_output``: whether
     head printed what base prints in every run; None: not compared.  ``samples``: the runs of each pair, if the whole
-    process is timed."""
+    process is timed.  ``read``: the format of the benchmark tool whose values these are, or empty."""
 
     verdict: RaceWord | str
     base: str
@@ -92,6 +92,16 @@ class VersionsRaced:
     elapsed: Interval | None = None
     rows: tuple[RaceRow, ...] = ()
     same_output: bool | None = None
+    read: str = ""
+
+    @property
+    def measured(self) -> str:
+        """What the ratio compares, in words."""
+        return measured_as(self.goal, self.read)
+
+    @property
+    def _is_time(self) -> bool:
+        return self.goal != "instructions" and self.read != "metric"
 
     def as_json(self) -> str:
         """One JSON object in one line."""
@@ -114,12 +124,9 @@ class VersionsRaced:
             )
         if self.verdict == "wrong":
             return "wrong: head prints another output than base"
-        change = f" ({percent(self.ratio)})" if self.ratio is not None else ""
+        change = f" ({self._percent(self.ratio)})" if self.ratio is not None else ""
         if self.verdict == "no change":
-            return (
-                f"no change above {self.margin:.3g}".replace(f"{self.margin:.3g}", f"{100 * self.margin:.3g} %")
-                + change
-            )
+            return f"no change above {100 * self.margin:.3g} %{change}"
         if self.verdict == "undecided":
             return f"undecided after {self.pairs} pairs{change}"
         return f"head is {self.verdict}{change}"
@@ -133,7 +140,7 @@ class VersionsRaced:
         if self.command:
             yield f"command    {self.command}"
         if self.ratio is not None:
-            yield f"ratio      {precise(self.ratio)} base over head, {NAMES[self.goal]}, {self.pairs} pairs"
+            yield f"ratio      {precise(self.ratio)} base over head, {self.measured}, {self.pairs} pairs"
         if self.control is not None:
             yield f"control    {precise(self.control)} base over itself"
         if len(self.rows) > 1:
@@ -150,16 +157,24 @@ class VersionsRaced:
     def markdown(self) -> str:
         """The result for a job summary or a comment."""
         lines = [f"### maxcode race: {cell(self.sentence())}", ""]
-        lines += [f"base `{code(self.base)}`, head `{code(self.head)}`, {NAMES[self.goal]}, {self.pairs} pairs.", ""]
+        lines += [f"base `{code(self.base)}`, head `{code(self.head)}`, {self.measured}, {self.pairs} pairs.", ""]
         if self.rows:
-            lines += ["| benchmark | base | head | change of time | verdict |", "|---|---:|---:|---|---|"]
+            lines += [
+                f"| benchmark | base | head | change{' of time' * self._is_time} | verdict |",
+                "|---|---:|---:|---|---|",
+            ]
             lines += [self._row(row) for row in self._shown()]
             lines += ["", *self._left_out()]
         if self.control is not None:
-            lines.append(f"- control: base against itself {percent(self.control)}")
+            lines.append(f"- control: base against itself {self._percent(self.control)}")
         lines += [f"- change: {cell(str(self.exercise))}"] if self.exercise is not None else []
         lines += [f"- sandbox: {cell(self.protection)}", *(f"- {cell(note)}" for note in self.notes)]
         return "\n".join(lines) + "\n"
+
+    def _percent(self, ratio: Interval) -> str:
+        """How much more or less head takes, with the interval, in per cent."""
+        value, low, high = (100 * (1 / one - 1) for one in (ratio.value, ratio.high, ratio.low))
+        return f"{value:+.1f} %{' time' * self._is_time} [{low:+.1f}, {high:+.1f}]"
 
     def _shown(self) -> list[RaceRow]:
         """Changed rows first."""
@@ -171,24 +186,27 @@ class VersionsRaced:
 
     def _row(self, row: RaceRow) -> str:
         amounts = (self._amount(row.base), self._amount(row.head))
-        return f"| {cell(row.name)} | {amounts[0]} | {amounts[1]} | {percent(row.ratio)} | {row.verdict} |"
+        return f"| {cell(row.name)} | {amounts[0]} | {amounts[1]} | {self._percent(row.ratio)} | {row.verdict} |"
 
     def _amount(self, value: float) -> str:
-        if self.goal == "instructions":
+        if not self._is_time:
             return f"{value:.4g}"
         scale, unit = next((one for one in _SCALES if value >= one[0]), _SCALES[-1])
         return f"{value / scale:.4g} {unit}"
 
 
 NAMES: Mapping[Clock, str] = {"cpu": "CPU time", "wall": "wall time", "instructions": "instructions"}
+_GOES_BY_GOAL = "google"  # the only tool that says both times
 _SPECIAL = re.compile(r"[&\\`*_\[\]<>|#@]")
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
-def percent(ratio: Interval) -> str:
-    """How much more or less time head takes, with the interval, in per cent."""
-    value, low, high = (100 * (1 / one - 1) for one in (ratio.value, ratio.high, ratio.low))
-    return f"{value:+.1f} % time [{low:+.1f}, {high:+.1f}]"
+def measured_as(goal: Clock, read: str) -> str:
+    """What is compared, in words.  ``read``: the format of a benchmark tool, or empty."""
+    if not read:
+        return NAMES[goal]
+    what = NAMES[goal] if read == _GOES_BY_GOAL else "values" if read == "metric" else "time"
+    return f"{what} as {read} says"
 
 
 def precise(ratio: Interval) -> str:

@@ -20,7 +20,7 @@ from maxcode.bench.versions.asked import RaceAsked
 from maxcode.bench.versions.benchmark_rows import check_format, rows_of
 from maxcode.bench.versions.command_runs import CommandRun, CommandRunner, missing_counter, runner_of, shown_command
 from maxcode.bench.versions.opened import opened
-from maxcode.bench.versions.result import CHANGES, Exercise, RaceRow, VersionsRaced
+from maxcode.bench.versions.result import CHANGES, Exercise, RaceRow, VersionsRaced, measured_as
 from maxcode.bench.versions.version_side import Name, VersionSide, changed_files, copied, dirt_of, sides_of
 from maxcode.bench.versions.worktrees import Scratch, scratch
 from maxcode.core.stats import geometric_mean
@@ -53,6 +53,11 @@ async def race_versions(asked: RaceAsked, say: Say = lambda text: None) -> Versi
     rule = asked.rule
     if asked.read:
         check_format(asked.read)
+        if asked.goal == "instructions":
+            raise InputError(
+                f"--goal instructions counts the whole process, and --read {asked.read} takes what the benchmark says, "
+                "which would run some fifty times slower; leave one of them out"
+            )
     if asked.goal == "instructions" and (why := missing_counter()):
         raise InputError(why)
     with scratch() as place:
@@ -256,7 +261,8 @@ class _Race:
             words, overall = dict.fromkeys(words, "undecided"), "undecided"
         elif overall == "faster" and self.asked.goal != "wall" and elapsed.high < WAITING:
             self.notes.append(
-                f"less {_UNITS[self.asked.goal]}, but it takes longer by the wall clock ({elapsed}): no gain"
+                f"faster by {measured_as(self.asked.goal, self.asked.tool)}, but it takes longer by the wall clock "
+                f"({elapsed}): no gain"
             )
             overall = "undecided"
             words = {name: "undecided" if word == "faster" else word for name, word in words.items()}
@@ -335,11 +341,9 @@ class _Race:
             pressure=pressure,
             notes=tuple(self.notes),
             samples=tuple(self.pairs) if not self.asked.read else (),  # type: ignore[arg-type]
+            read=self.asked.tool,
             same_output=verdict != "wrong" if self.asked.same_output else None,
         )
-
-
-_UNITS = {"cpu": "CPU time", "wall": "wall time", "instructions": "instructions"}
 
 
 def times_for(ratio: Interval, margin: float) -> float:

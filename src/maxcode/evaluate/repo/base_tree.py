@@ -37,9 +37,11 @@ _TIED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp('sh', 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def place_of(spec: RepoSpec) -> Path:
-    """The absolute path at which every command of the repository runs, on this machine and in the sandbox."""
-    said = json.dumps([spec.folder, spec.commit, spec.setup])
+def place_of(problem: Problem) -> Path:
+    """The absolute path at which every command of the repository runs, on this machine and in the sandbox; another one
+    for all that the set-up may rest on."""
+    spec = problem.spec.repo_spec
+    said = json.dumps([spec.folder, spec.commit, spec.setup, sorted(problem.spec.env)])
     return cache_root() / "repos" / hashlib.sha256(said.encode()).hexdigest()[:16] / "tree"
 
 
@@ -50,9 +52,9 @@ def base_tree(problem: Problem, keeps: bool = True) -> Blob:
     file.
     """
     spec = problem.spec.repo_spec
-    place = place_of(spec)
+    place = place_of(problem)
     with _locked(place.parent):
-        _refuse_setup(spec, _log(place, dict(problem.spec.env)))
+        _refuse_setup(spec, _log(place))
         kept = place.parent / "tree.tar"
         if keeps and kept.is_file():
             os.utime(place.parent)
@@ -83,9 +85,9 @@ def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
         os.close(lock)
 
 
-def _log(place: Path, env: Mapping[str, str]) -> Path:
-    """What a set-up with these variables says: once it is there, this user has run it."""
-    return place.parent / f"setup-{hashlib.sha256(json.dumps(sorted(env.items())).encode()).hexdigest()[:8]}.log"
+def _log(place: Path) -> Path:
+    """What the set-up says: once it is there, this user has run it."""
+    return place.with_name("setup.log")
 
 
 def _refuse_setup(spec: RepoSpec, log: Path) -> None:
@@ -101,7 +103,7 @@ def _set_up(spec: RepoSpec, place: Path, env: Mapping[str, str]) -> None:
     if not spec.setup:
         return
     named = {name: value.replace("{repo}", str(place)) for name, value in env.items()}
-    log = _log(place, env)
+    log = _log(place)
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-I", "-c", _TIED, spec.setup], cwd=place, env={**os.environ, **named},

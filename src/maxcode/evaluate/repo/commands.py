@@ -49,7 +49,7 @@ class Place:
     @cached_property
     def path(self) -> Path:
         """The folder of the repository's files, in the sandbox."""
-        return place_of(self.problem.spec.repo_spec)
+        return place_of(self.problem)
 
     @cached_property
     def binds(self) -> list[tuple[Path, str]]:

@@ -1,4 +1,7 @@
-"""What maxcode asks git: revisions, and the files in them.  It never changes a repository.
+"""What maxcode asks git: revisions, and the files in them.
+
+It changes no file of a work tree and no commit; a race adds work trees of its own, and ``--branch`` objects and a
+branch, by the same ``git``.
 
 A repository may come from anybody, and its configuration names programs: filters, hooks, a monitor of files, a
 transport.  None of them is started: files are read as they are in the revision, and what is missing is not fetched.

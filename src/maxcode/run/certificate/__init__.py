@@ -17,7 +17,7 @@ from maxcode.run.certificate.claim import (
     write,
 )
 from maxcode.run.certificate.making import certified, certify
-from maxcode.run.certificate.repeating import Repeated, repeat
+from maxcode.run.certificate.repeating import Moved, Repeated, kept_options, repeat
 from maxcode.run.certificate.unseen import FreshInputTiming, fields_of
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "CertifiedInputs",
     "Control",
     "FreshInputTiming",
+    "Moved",
     "Repeated",
     "Subject",
     "Tested",
@@ -33,6 +34,7 @@ __all__ = [
     "certified",
     "certify",
     "fields_of",
+    "kept_options",
     "read",
     "repeat",
     "write",

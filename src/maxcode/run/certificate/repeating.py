@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -13,7 +13,7 @@ import msgspec
 from maxcode.core.types import Problem, Program
 from maxcode.core.types.kinds import WITH_TESTS
 from maxcode.errors import InputError
-from maxcode.problems import is_named, load
+from maxcode.problems import is_given, is_named, load
 from maxcode.run.certificate.claim import (
     FILE,
     Certificate,
@@ -61,6 +61,15 @@ class Repeated:
         return msgspec.json.encode({**told, **whole}).decode()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What is not where the run folder says: data files by name, and the virtual environment."""
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+    venv: Path | None = None
+
+
 def _figure(found: Certificate) -> str:
     return f"refused, {found.refused}" if found.timing is None else str(found.timing.speedup)
 
@@ -70,11 +79,10 @@ def repeat(
     problem: Path | None = None,
     tests: Path | None = None,
     say: Callable[[str], None] = lambda words: None,
-    files: Mapping[str, Path] | None = None,
+    moved: Moved | None = None,
 ) -> Repeated:
     """Builds, verifies and times the winner next to the certificate again, against ``problem``, or else against what
-    the run folder keeps and names.  The working directory does not matter.  ``files``: data files by name, in place of
-    those that the run folder names.
+    the run folder keeps and names.  The working directory does not matter.  ``moved``: in place of what it names.
 
     Raises InputError for a changed certificate, and for each file that differs from the certified one.
     """
@@ -82,7 +90,7 @@ def repeat(
     claimed = read(path)
     _check_options(path, claimed)
     source, tests = (problem, tests) if problem is not None else _ground(path.parent, tests, claimed)
-    loaded = load(source, tests, {**claimed.options, **_given_paths(path.parent, source, files or {})}).problem
+    loaded = load(source, tests, {**claimed.options, **_given_paths(path.parent, source, moved or Moved())}).problem
     if claimed.subject.winner.keys() != loaded.program.files.keys() and not loaded.traits.is_patch:
         names = sorted(loaded.program.files)
         raise InputError(f"{path} is about the files {sorted(claimed.subject.winner)}, {source} has {names}")
@@ -119,6 +127,15 @@ def _check_options(path: Path, claimed: Certificate) -> None:
                 f"{path} was changed or is damaged: a seed '{purpose}' has more than {_SEED_BITS} bits, and maxcode "
                 "makes no such seed; make it again with `maxcode optimize`"
             )
+
+
+def kept_options(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate keeps of the overrides of a run: no paths, which ``run.toml`` names."""
+    kept = {key: value for key, value in overrides.items() if not is_given(value)}
+    if "python" in kept:
+        table = {key: value for key, value in kept.pop("python").items() if key != "venv"}
+        kept |= {"python": table} if table else {}
+    return kept
 
 
 _SEED_BITS = 64
@@ -163,15 +180,21 @@ def _named_tests(folder: Path, named: str) -> Path | None:
     return Path(named) if named else None
 
 
-def _given_paths(folder: Path, source: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
+def _given_paths(folder: Path, source: Path, moved: Moved) -> Mapping[str, Any]:
     """The paths that the run was given on its command line.  The folders of headers of a source file are in the copy in
     the run folder, and its flags in the certificate."""
     given = read_header(folder).get(GIVEN, {})
-    data = {**{name: Path(path) for name, path in given.get("files", {}).items()}, **files}
+    data = {**{name: Path(path) for name, path in given.get("files", {}).items()}, **moved.files}
     for name, path in data.items():
         if not path.exists():
             raise InputError(f"the data file {name} of {folder} was {path}, which is not here; give --file {name}=PATH")
     found: dict[str, Any] = {"files": data} if data else {}
+    if venv := moved.venv or given.get("venv"):
+        if not Path(venv).is_dir():
+            raise InputError(
+                f"the virtual environment of {folder} was {venv}, which is not here; give it with --venv DIR"
+            )
+        found["python"] = {"venv": str(Path(venv).absolute())}
     if source.is_dir() or source.suffix == ".toml":
         found |= {"include": [Path(path) for path in given["include"]]} if "include" in given else {}
         found |= {"compile_commands": Path(given["compile_commands"])} if "compile_commands" in given else {}

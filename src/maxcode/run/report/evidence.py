@@ -105,8 +105,7 @@ def samples_section(run: RunView) -> Html:
 
 def _harsher(run: RunView) -> str:
     """The result of the best's re-check; empty if nothing triggered one."""
-    step = run.reached.best.step if run.reached.best is not None else None
-    found = step.evaluation.harsher if step is not None else None
+    found = run.winner.evaluation.harsher if run.winner is not None else None
     return f"Re-check: {found}." if found is not None else ""
 
 

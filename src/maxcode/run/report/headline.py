@@ -28,9 +28,10 @@ class Headline:
 def verdict(run: RunView) -> Headline:
     """The verdict on all final candidates."""
     timing = best_timing(run)
-    if timing is not None and run.reached.best is not None:
+    if timing is not None and run.reached.best is not None and run.winner is not None:
         unit = " fewer instructions" if timing.clock == "instructions" else ""
-        sentence = _won(run.reached.best.id, timing)
+        less = ", without its changes that do not pay," if run.winner.is_smaller else ""
+        sentence = _won(f"{name(run.reached.best.id)}{less}", timing)
         if run.claim is not None and not run.claim.trusted:
             why = run.claim.refused or next(iter(run.claim.doubts), "its certificate does not hold")
             return Headline("won", f"{timing.speedup}{unit} NOT TRUSTED", f"{sentence} Do not trust it: {why}.")
@@ -61,8 +62,7 @@ _RESUME = "The same command resumes it."
 
 def best_timing(run: RunView) -> Timing | None:
     """The timing of the best confirmed state; None if nothing was faster than the original."""
-    best = run.reached.best
-    return best.step.evaluation.timing if best is not None and best.step is not None else None
+    return run.winner.evaluation.timing if run.winner is not None else None
 
 
 def percent(interval: Interval) -> str:
@@ -108,12 +108,12 @@ _OWN_WORDS = (
 )  # not refuted: the gain does not count, for another reason
 
 
-def _won(at: tuple[int, int], timing: Timing) -> str:
+def _won(which: str, timing: Timing) -> str:
     found = timing.speedup
     if timing.clock == "instructions":
-        return _fewer(at, timing)
+        return _fewer(which, timing)
     return (
-        f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
+        f"Candidate {which} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
         f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}{_passes(timing)}: "
         f"confirmed on {count(timing.pairs, 'pair')} of runs made after it was selected."
         f"{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
@@ -127,10 +127,10 @@ def _passes(timing: Timing) -> str:
     return f" ({found[0]:.3g} s before, {found[1]:.3g} s after)" if found is not None else ""
 
 
-def _fewer(at: tuple[int, int], timing: Timing) -> str:
+def _fewer(which: str, timing: Timing) -> str:
     found, seconds = timing.speedup, timing.seconds
     counts = (
-        f"The original executes {found.value:.4f} times the instructions of candidate {name(at)} "
+        f"The original executes {found.value:.4f} times the instructions of candidate {which} "
         f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count "
         "ignores cache misses, parallel execution and vector width, so it does not say how many seconds are saved."
     )

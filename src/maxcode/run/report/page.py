@@ -26,7 +26,7 @@ from maxcode.run.report.evidence import curve_section, samples_section
 from maxcode.run.report.facts import run_facts, spent
 from maxcode.run.report.headline import name, progress, verdict
 from maxcode.run.report.html import Html, details, element, join, paragraphs, raw
-from maxcode.run.report.run_view import RunView, read_run
+from maxcode.run.report.run_view import RunView, Winner, read_run
 from maxcode.run.report.steps import applied_steps
 from maxcode.run.report.trust import trust_section
 
@@ -137,10 +137,10 @@ def _sections(run: RunView) -> list[Part | None]:
         ("curve", "Best so far", curve_section(run)) if any(slot.timing for slot in run.slots) else None,
     ]
     after: list[Part | None] = [
-        ("change", "What changed", _change(run)) if run.reached.best else None,
-        ("samples", "How certain it is", samples_section(run)) if run.reached.best else None,
+        ("change", "What changed", _change(run, run.winner)) if run.winner else None,
+        ("samples", "How certain it is", samples_section(run)) if run.winner else None,
         ("trust", "What to trust", trust_section(run)),
-        ("certificate", "Certificate", _certificate(run)) if run.claim and run.reached.best else None,
+        ("certificate", "Certificate", _certificate(run)) if run.claim and run.winner else None,
         ("elites", "Elites", elites_section(run)) if run.has_rates else None,
         ("run", "The run", run_facts(run)),
         ("notes", "Notes", _notes(run)) if run.notes else None,
@@ -153,8 +153,8 @@ def _sections(run: RunView) -> list[Part | None]:
 
 def _certificate(run: RunView) -> Html:
     assert run.claim is not None
-    assert run.reached.best is not None
-    return certificate_section(run.claim, run.reached.best.program, run.folder.resolve())
+    assert run.winner is not None
+    return certificate_section(run.claim, run.winner.program, run.folder.resolve())
 
 
 def _section(anchor: str, title: str, content: Html) -> Html:
@@ -163,9 +163,7 @@ def _section(anchor: str, title: str, content: Html) -> Html:
     )
 
 
-def _change(run: RunView) -> Html:
-    best = run.reached.best
-    assert best is not None
+def _change(run: RunView, best: Winner) -> Html:
     files = len(best.program.files)
     if not run.original.files:
         told = paragraphs("The run folder has no copy of the original, so the difference cannot be shown.")
@@ -174,6 +172,7 @@ def _change(run: RunView) -> Html:
     return join(
         [
             applied_steps(run),
+            *([paragraphs("Changes of the candidate that do not pay were left out.")] if best.is_smaller else []),
             told,
             *(_whole(run, path, text, PROGRAM_BYTES // files) for path, text in best.program.files.items()),
         ]

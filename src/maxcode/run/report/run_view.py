@@ -46,8 +46,9 @@ from maxcode.run.record import (
     read_header,
 )
 from maxcode.run.report.certified import Claimed, read_claim
+from maxcode.run.smaller_patch import chosen
 
-ORIGINAL = "original"
+ORIGINAL, BEST = "original", "best"
 RESULT = "result.json"
 
 
@@ -99,12 +100,23 @@ class Lead:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Winner:
+    """The best program and its confirmation.  ``is_smaller``: what does not pay was left out of the candidate."""
+
+    program: Program
+    evaluation: Evaluation
+    is_smaller: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class RunView:
     """A run folder.
 
     ``slots``    in (batch, slot) order; ``reached`` holds the settled ones
     ``started``, ``last``  Unix times; 0 if nothing is recorded
     ``paid``     the cost of models, also the critic's calls
+    ``winner``   the best program; None if nothing was faster than the original
     ``claim``    the certificate; None if there is none
     ``closing``  the notes of the finished run
     """
@@ -119,6 +131,7 @@ class RunView:
     last: float
     seconds: float
     paid: Usage
+    winner: Winner | None = None
     claim: Claimed | None = None
     closing: tuple[str, ...] = ()
 
@@ -159,7 +172,7 @@ class RunView:
 def read_run(folder: Path) -> RunView:
     """The run in ``folder``; raises InputError, with a remedy, if there is none, RecordError if it is damaged."""
     header, lines = _header(folder), _lines(folder)
-    original = _original(folder)
+    original = _program_in(folder / ORIGINAL)
     slots = _slots(lines)
     reached, leads = _reached(header, original, [slot for slot in slots if slot.settled])
     return RunView(
@@ -173,6 +186,7 @@ def read_run(folder: Path) -> RunView:
         last=lines[-1].t if lines else 0.0,
         seconds=_seconds(lines),
         paid=_paid(folder, slots),
+        winner=_winner(folder, original, reached.best),
         claim=read_claim(folder),
         closing=_closing_notes(folder, slots),
     )
@@ -227,9 +241,17 @@ def _seconds(lines: Sequence[Line]) -> float:
     return watch.seconds
 
 
-def _original(folder: Path) -> Program:
-    """The original's files; empty if the run folder has no copy of them."""
-    root = folder / ORIGINAL
+def _winner(folder: Path, original: Program, best: State | None) -> Winner | None:
+    """The best state, or the smaller patch in ``best/`` that a command made of it."""
+    if best is None or best.step is None:
+        return None
+    patch = Program({**original.files, **_program_in(folder / BEST).files})
+    found = chosen(folder, best.program, patch)
+    return Winner(best.program, best.step.evaluation) if found is None else Winner(patch, found, is_smaller=True)
+
+
+def _program_in(root: Path) -> Program:
+    """The files of a program; none if the run folder has no copy of them."""
     paths = sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else []
     return Program({path.relative_to(root).as_posix(): read_file(path).decode(errors="replace") for path in paths})
 

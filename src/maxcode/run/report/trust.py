@@ -89,8 +89,7 @@ def _control(run: RunView) -> str:
 
 
 def _warnings(run: RunView) -> Html:
-    best = run.reached.best.step if run.reached.best is not None else None
-    said = [*(best.evaluation.warnings if best is not None else ()), *(run.claim.warnings if run.claim else ())]
+    said = [*(run.winner.evaluation.warnings if run.winner else ()), *(run.claim.warnings if run.claim else ())]
     said += [f"do not trust it: {doubt}" for doubt in run.claim.doubts] if run.claim else []
     return _listed([clip(one, 2_000) for one in dict.fromkeys(said)] or ["none on the best candidate"])
 
