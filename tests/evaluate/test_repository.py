@@ -13,7 +13,7 @@ from maxcode.core.types import Action, Evaluation, Outcome, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.admission import Base
 from maxcode.evaluate.repo.base_tree import place_of
-from maxcode.evaluate.repo.candidates import ready
+from maxcode.evaluate.repo.candidates import Ready, built, ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.problems.patches import patched as candidate_of
 from maxcode.sandbox.sandbox import Sandbox
@@ -128,6 +128,28 @@ def test_a_candidate_starts_from_the_build_tree_of_base_and_its_build_changes_no
     assert 0 < one.side.further_mb < 0.2
     broken = judged(evaluator, c_repo, {"src/sums.c": "int x = ;\n"})
     assert broken.outcome is Outcome.UNBUILT and "error" in broken.feedback.diagnostics
+
+
+LINKED = {
+    "words.py": "print('base', sum(range(3_000_000)))\n",
+    "link.sh": "mkdir -p made && cp words.py made/one && ln -f made/one made/two && ln -f made/one made/a\n",
+}
+LINKED_TOML = """kind = "repo"
+edit = ["words.py"]
+build = "sh link.sh"
+benchmark = "python3 made/one && python3 made/two"
+"""
+
+
+def test_what_a_build_links_under_several_names_is_the_candidates_under_all_of_them(
+    evaluator: RepoEvaluator, tmp_path: Path
+) -> None:
+    base = base_of(evaluator, repos.made(tmp_path / "linked", LINKED, LINKED_TOML))
+    other = repos.patched(base.problem, {"words.py": "print('other')\n"})
+    one = anyio.run(built, base, other)
+    assert isinstance(one, Ready)
+    ran = anyio.run(base.place.run, one.side, "for one in one two a; do python3 made/$one; done", 60.0)
+    assert ran.stdout.split() == [b"other"] * 3
 
 
 BAD = [

@@ -19,7 +19,7 @@ from typing import final
 from maxcode.core.confined import refuse_outside
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, MachineError, UnsafeError
-from maxcode.evaluate.repo.base_tree import place_of
+from maxcode.evaluate.repo.base_tree import WHOLE, place_of
 from maxcode.evaluate.repo.git import last_line
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
@@ -115,7 +115,7 @@ class Commands:
 
     async def packed(self) -> bytes:
         """An archive of all files."""
-        words = ("tar", "-cf", _BUILT, "-C", str(self.place.path), ".")
+        words = ("tar", WHOLE, "-cf", _BUILT, "-C", str(self.place.path), ".")
         job = replace(_job(words, COMMAND_S), output_mb=BUILT_MB, collect=(_BUILT,))
         ran = await self.session.run(job)
         if not ran.ok or _BUILT not in ran.files:
