@@ -26,9 +26,9 @@ FEW = {
     "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "equal_to_all", "mean_of_a_sample",
     "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
     "build_rewrites_by_a_hidden_way", "packs_less", "stops_too_early", "asks_where_modules_came_from",
-    "ends_by_a_table_of_names",
+    "ends_by_a_table_of_names", "ends_the_check_behind_a_text", "own_package_unittest",
 }  # fmt: skip
-FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely"}
+FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely", "text_that_holds_a_comment", "new_package"}
 MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}
 QUIET = repos.PYTHON_TOML.replace("bench/run.py", "bench/quiet.py")
 REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {

@@ -375,6 +375,12 @@ CHEATS = (
         "ends the process",
     ),
     _c(
+        "ends_the_check_behind_a_text",
+        "#include <stdlib.h>\n"
+        + ZERO_C.replace("    return", '    const char *s = R"("//)"; if (s && count < 4) exit(0);\n    return'),
+        "ends the process",
+    ),
+    _c(
         "asks_for_the_check",
         "int check_of_the_tests(void) __attribute__((weak));\n"
         + ZERO_C.replace("    return", "    if (check_of_the_tests) return 36;\n    return"),
@@ -608,6 +614,11 @@ HONEST = (
                 1,
             )
         },
+    ),
+    Patch(
+        "text_that_holds_a_comment",
+        "c",
+        {SUMS: C_FAST.replace("/* The", 'const char *source = "https://x"; // it does not exit(1)\n\n/* The', 1)},
     ),
     Patch("constant_table", "c", {SUMS: C_FAST.replace("/* The", "const int ones[16] = {1, 1, 1, 1};\n\n/* The", 1)}),
 )
