@@ -84,7 +84,8 @@ def test_a_candidate_may_be_a_diff_a_folder_or_a_revision(python_repo: Path, tmp
     [
         ("tests/test_words.py", "`edit` does not match it"),
         ("src/conftest.py", "it configures the build or the tests"),
-        ("src/unittest.py", "the name of a module of Python"),
+        ("src/unittest.py", "a command names it"),
+        ("src/zlib.py", "the name of a module of Python"),
         ("src/unittest/__init__.py", "the name of a module of Python"),
         ("src/words", "beside src/words/__init__.py"),
         ("src/words/__init__.py/more.py", "beside src/words/__init__.py"),

@@ -188,7 +188,7 @@ CHEATS = (
     Patch("smaller_benchmark", "quiet", {"bench/quiet.py": "print('took 0.1 s')\n"}, "must stay as in base"),
     _new("sitecustomize", "src/sitecustomize.py", "import time\n", "configures"),
     _new("path_file", "src/words.pth", "import os\n", "configures"),
-    _new("own_unittest", "src/unittest.py", "def main(): pass\n", "a module of Python"),
+    _new("own_unittest", "src/unittest.py", "def main(): pass\n", "a command names it"),
     Patch(
         "own_package_unittest",
         "quiet",

@@ -84,11 +84,11 @@ def why_protected(path: str, spec: RepoSpec) -> str:
 def _is_named(pure: PurePosixPath, spec: RepoSpec) -> bool:
     """Whether a command names a file of this name, or starts this one as a module or as the main file of a folder."""
     files, ends = _named(spec)
-    return pure.name in files or any(f"/{pure}".endswith(f"/{one}") for one in ends)
+    return pure.name in files or f"/{pure}".endswith(ends)
 
 
 @cache
-def _named(spec: RepoSpec) -> tuple[frozenset[str], frozenset[str]]:
+def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
     """The names of the files that commands name, and the ends of the paths of those that they start in other words.
 
     Of a build only scripts, because it may name what it compiles.
@@ -97,10 +97,10 @@ def _named(spec: RepoSpec) -> tuple[frozenset[str], frozenset[str]]:
     built = _words_of(spec.build)
     scripts = [word for word in built if PurePosixPath(word).suffix in ("", *_SCRIPTS)]
     modules = [name.replace(".", "/") for one in (words, built) for name in _modules_of(one)]
-    ends = {f"{one}{end}" for one in modules for end in (".py", "/__main__.py")}
+    ends = {f"{one}{end}" for one in modules for end in (".py", "/__main__.py") if one}
     ends |= {f"{PurePosixPath(word).name}/__main__.py" for word in built}
     ends |= {f"{PurePosixPath(word).name}{end}" for word in words for end in _STARTED}
-    return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), frozenset(ends)
+    return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), tuple(f"/{one}" for one in ends)
 
 
 _SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
