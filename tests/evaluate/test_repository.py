@@ -157,6 +157,20 @@ def test_what_a_build_links_under_several_names_is_the_candidates_under_all_of_t
     assert ran.stdout.split() == [b"other"] * 3
 
 
+MADE = {"make.py": "import os\nos.makedirs('out/inner', exist_ok=True)\n", **repos.PYTHON_FILES}
+MADE_TOML = repos.PYTHON_TOML.replace('"src/**"', '"src/**", "make.py"') + 'build = "python3 make.py"\n'
+
+
+def test_what_cannot_be_unpacked_over_base_is_the_candidates_failure_and_ends_no_run(
+    evaluator: RepoEvaluator, python_repo: Path, tmp_path: Path
+) -> None:
+    made = repos.made(tmp_path / "made", MADE, MADE_TOML)
+    other = "import os\nos.rmdir('out/inner')\nos.rmdir('out')\nos.close(os.open('out', os.O_CREAT))\n"
+    for toml, edits in ((python_repo, {f"src/{'a' * 300}.py": "x = 1\n"}), (made, {"make.py": other})):
+        found = judged(evaluator, toml, edits)
+        assert found.outcome is Outcome.UNBUILT and "cannot be unpacked over base" in found.feedback.reasons[0]
+
+
 BAD = [
     ('tests = "false"', "tests 'false' fail on base"),
     ('build = "exit 3"', "build 'exit 3' fails on base"),
