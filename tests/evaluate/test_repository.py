@@ -11,12 +11,14 @@ import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.race import Side, WrongOutput
 from maxcode.evaluate.repo.admission import Base
 from maxcode.evaluate.repo.base_tree import place_of
 from maxcode.evaluate.repo.candidates import Ready, built, ready
-from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.evaluate.repo.evaluator import RepoEvaluator, failed_in_race
 from maxcode.problems.patches import patched as candidate_of
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support import repositories as repos
 from tests.support.cli import maxcode
 from tests.support.rules import SHORT
@@ -212,6 +214,17 @@ def test_submodules_and_pointers_of_lfs_are_refused(tmp_path: Path, sandbox: San
     repos.git(toml.parent, "commit", "-q", "-m", "submodule")
     with pytest.raises(InputError, match="submodule sub"):
         anyio.run(RepoEvaluator(sandbox).admit, repos.problem_of(toml))
+
+
+@pytest.mark.parametrize("side", ["original", "control", "candidate"])
+def test_what_base_does_in_whichever_arm_is_not_the_candidates(side: Side) -> None:
+    right, given = Evaluation(Outcome.CORRECT), Input("benchmark", Blob.of(b""), b"", "seen", 1.0)
+    wrong = WrongOutput(side, given, "the benchmark prints '7' where base prints '8'")
+    if side == "candidate":
+        assert failed_in_race(right, wrong).outcome is Outcome.WRONG
+        return
+    with pytest.raises(InputError, match=r"benchmark of base.*prints '7'.*let it print the same"):
+        failed_in_race(right, wrong)
 
 
 def test_equal_versions_are_not_judged_different(evaluator: RepoEvaluator, python_repo: Path) -> None:
