@@ -108,6 +108,31 @@ def test_what_may_be_alike_by_chance_and_what_a_faster_one_saves_is_not(base: Se
     assert differing(base, candidate) == ""
 
 
+ROWS = (
+    "roots 17\nmean 0.333333333\nsteps 0.12345678 s\ntook 0.0345678 s\n",
+    "roots 17\nmean 0.333333333\nsteps 0.22345678 s\ntook 0.0445678 s\n",
+)
+LONGER = "roots 17\nroots 18\nmean 0.444444444\nsteps 0.32345678 s\ntook 0.0545678 s\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("0.0545678 s", "0.0123456 s", ""),
+        ("0.32345678 s", "12.345678 ms", ""),
+        ("roots 18", "roots 19", "'19' where base prints '18'"),
+        ("0.444444444", "0.444444445", "'0.444444445' where base prints '0.444444444'"),
+        ("roots 18\n", "", "words and numbers"),
+    ],
+)
+def test_with_another_seed_that_prints_more_times_are_left_out_and_results_are_not(
+    old: str, new: str, why: str
+) -> None:
+    expected = expected_of([one.encode() for one in ROWS], False).of_other_input(LONGER.encode())
+    found = expected.difference(LONGER.replace(old, new).encode())
+    assert why in found if why else found == ""
+
+
 def test_a_table_of_answers_is_doubted_and_one_for_each_byte_is_not() -> None:
     base = Program({"a.py": "def f(x):\n    return x\n"})
 
