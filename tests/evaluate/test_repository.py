@@ -159,6 +159,17 @@ def test_what_a_build_links_under_several_names_is_the_candidates_under_all_of_t
     assert ran.stdout.split() == [b"other"] * 3
 
 
+WAITS = "import time\n\ntime.sleep(1.5)\nprint(sum(range(2_000_000)))\n"
+
+
+def test_a_benchmark_that_waits_may_take_ten_times_as_long_as_the_waiting_too(
+    evaluator: RepoEvaluator, tmp_path: Path
+) -> None:
+    files = {**repos.PYTHON_FILES, "bench/run.py": WAITS}
+    base = base_of(evaluator, repos.made(tmp_path / "waits", files, repos.PYTHON_TOML))
+    assert base.admitted.timed[0].seconds < 1 and base.run_s > 25
+
+
 MADE = {"make.py": "import os\nos.makedirs('out/inner', exist_ok=True)\n", **repos.PYTHON_FILES}
 MADE_TOML = repos.PYTHON_TOML.replace('"src/**"', '"src/**", "make.py"') + 'build = "python3 make.py"\n'
 
