@@ -42,7 +42,7 @@ from tests.support.harmed_stores import HARMS, altered
 from tests.support.rules import SHORT
 from tests.support.small_gemm import GEMM, IKJ, small
 
-FIRST = FirstRuns(b"tar", 1.0, 2.0, {"passed": 1}, (b"sum 3\n",), (0.5,), (HotFunction("a.c", "f", 1, 0.9),), 7)
+FIRST = FirstRuns(b"tar", 1.0, 2.0, 3.0, {"passed": 1}, (b"sum 3\n",), (0.5,), (HotFunction("a.c", "f", 1, 0.9),), 7)
 JOBS = (RUN, VERIFICATION, "generator", "filled memory")
 KINDS = ("program", "function")
 AGAIN = "base was built, tested and run again: "

@@ -26,9 +26,9 @@ FEW = {
     "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "equal_to_all", "mean_of_a_sample",
     "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
     "build_rewrites_by_a_hidden_way", "packs_less", "stops_too_early", "asks_where_modules_came_from",
-    "ends_by_a_table_of_names",
+    "ends_by_a_table_of_names", "ends_the_check_behind_a_text", "own_package_unittest",
 }  # fmt: skip
-FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely"}
+FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely", "text_that_holds_a_comment", "new_package"}
 MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}
 QUIET = repos.PYTHON_TOML.replace("bench/run.py", "bench/quiet.py")
 REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {
@@ -106,6 +106,31 @@ def test_what_all_runs_of_base_print_alike_is_compared(base: Sequence[str], cand
 )
 def test_what_may_be_alike_by_chance_and_what_a_faster_one_saves_is_not(base: Sequence[str], candidate: str) -> None:
     assert differing(base, candidate) == ""
+
+
+ROWS = (
+    "roots 17\nmean 0.333333333\nsteps 0.12345678 s\ntook 0.0345678 s\n",
+    "roots 17\nmean 0.333333333\nsteps 0.22345678 s\ntook 0.0445678 s\n",
+)
+LONGER = "roots 17\nroots 18\nmean 0.444444444\nsteps 0.32345678 s\ntook 0.0545678 s\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("0.0545678 s", "0.0123456 s", ""),
+        ("0.32345678 s", "12.345678 ms", ""),
+        ("roots 18", "roots 19", "'19' where base prints '18'"),
+        ("0.444444444", "0.444444445", "'0.444444445' where base prints '0.444444444'"),
+        ("roots 18\n", "", "words and numbers"),
+    ],
+)
+def test_with_another_seed_that_prints_more_times_are_left_out_and_results_are_not(
+    old: str, new: str, why: str
+) -> None:
+    expected = expected_of([one.encode() for one in ROWS], False).of_other_input(LONGER.encode())
+    found = expected.difference(LONGER.replace(old, new).encode())
+    assert why in found if why else found == ""
 
 
 def test_a_table_of_answers_is_doubted_and_one_for_each_byte_is_not() -> None:

@@ -159,6 +159,82 @@ def test_other_languages_may_use_words_that_look_like_it(path: str, text: str) -
     assert said(text, path) == ()
 
 
+END, GONE = "ends the process", "; exit(0);\n"
+NOT_COMMENTS = [
+    ("src/a.cc", f"int a = 1'0; const char *s = \"'//\"{GONE}", END),
+    ("src/a.cc", f'auto s = R"("//)"{GONE}', END),
+    ("src/a.cc", f'auto s = R"(\n//)"{GONE}', END),
+    ("src/a.cc", f'auto s = R\\\n"(\n//)"{GONE}', END),
+    ("src/a.cc", f"int i = f(1.'a' ) //')){GONE}", END),
+    (C, f'const char *s = R"( " )" // "{GONE}', END),  # where R is a macro
+    (C, f"int a = 4 //* of C90 */ 2{GONE}", END),
+    (C, f'const char *s = "a\\ \n//"{GONE}', END),
+    (C, f'const char *s = "??/" // "{GONE}', END),
+    (C, f"int a; // what??/\n exit(0){GONE}", END),
+    (C, f"/* *\\\n/ exit(0){GONE}/* */", END),
+    (C, "#include <a/*b.h>\nvoid f(void) { exit(0); }\n/* */\n", END),
+    (C, "int a; // b\rvoid f(void) { exit(0); }\n", END),
+    (C, 'char *s = "x"; /*\nstatic void exit(int n) {\n}\n*/\nvoid f(void) { exit(0); }\n', END),
+    (C, "/* b */ %:if 0\nstatic void exit(int n) {\n}\n%:endif\nvoid f(void) { exit(0); }\n", END),
+    (C, "int a; //* b\nvoid f(void) { exit(0); }\n// */\n", END),
+    (C, 'char *s = L"x"; /*\n" */ int i = f("//"); exit(0);\n', END),
+    (C, 'int a = 4 //*\n" */ + f("//"); exit(0);\n', END),
+    ("src/a.cu", "void f() { exit(0); }\n", END),
+    (RUST, 'fn f() { let s = r#""//"#; std::process::exit(0); }\n', END),
+    (RUST, 'fn f() { let s = "\n//"; std::process::exit(0); }\n', END),
+    (RUST, 'fn f() { let c = \'"\'; let s = "\n//"; std::process::exit(0); }\n', END),
+    (RUST, '/* /* */ " */ fn f() { let s = "\n//"; std::process::exit(0); }\n', END),
+    (RUST, "/* /* */\n// */ fn f() { std::process::exit(0); }\n", END),
+    (GO, 'func f() { s := `"//`; os.Exit(0) }\n', END),
+    (GO, "// a \\\nfunc f() { os.Exit(0) }\n", END),
+    (GO, "//go:linkname exit os.runtime_beforeExit\n", "changes other modules"),
+    (GO, '/*\n#include <stdlib.h>\n*/\nimport "C"\n', "changes other modules"),
+    (SCRIPT, "const s = `\\`//`; process.exit(0);\n", END),
+    (SCRIPT, 'let r = /"/; let s = "//"; process.exit(0);\n', END),
+    (SCRIPT, "let r = /`/; let s = `\n//`; process.exit(0);\n", END),
+    (SCRIPT, "let r = /[//]/; process.exit(0);\n", END),
+    (SCRIPT, "let r = /\\//; process.exit(0);\n", END),
+    (SCRIPT, "// a\u2028process.exit(0);\n", END),
+    (SCRIPT, "const a = <b>\n// {process.exit(0)}\n</b>;\n", END),
+    ("src/A.java", "// \\u000aSystem.exit(0);\n", END),
+    ("src/A.java", "/* \\u002a/ System.exit(0); // */\n", END),
+    ("src/A.java", "S\\u0079stem.exit(0);\n", END),
+    (SCRIPT, "pro\\u{63}ess.exit(0);\n", END),
+    ("src/a.jl", "y = 1 // process.exit(0)\n", END),  # of a language that has no such comments
+    (PYTHON, "x = '''\\'''#'''; raise SystemExit(0)\n", END),
+    (PYTHON, "# a\rraise SystemExit(0)\r", END),
+    (PYTHON, "# coding: unicode_escape\n# \\nraise SystemExit(0)\n", "another encoding"),
+    ("src/fast.pyx", "cdef int i\nx = '''\\'''#'''; raise SystemExit(0)\n", END),
+    ("src/fast.pyx", "cdef int i\nx = '''\n#'''; raise SystemExit(0)\n", END),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "why"), NOT_COMMENTS)
+def test_what_some_reading_of_the_language_has_as_code_is_no_comment(path: str, text: str, why: str) -> None:
+    assert why in " ".join(said(text, path))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (C, "#include <sys/time.h> // exit()\nint a = 1; /* or\nabort() */\n\n/**** exit(1) ****/\n// never exit(2)\n"),
+        (C, 'const char *name = "a//b"; // of exit(1), isn\'t it\n'),
+        (C, "int f(int i) {\n    puts(\"a\\n\"); /* no exit(1) */\n    return i == '\\n'; /* nor\nabort() */\n}\n"),
+        (C, "int f(int i) {\n    return i < 3 ? i >> 1 : 0; // else exit(1)\n}\n"),
+        (RUST, "/// Ends by process::exit.\nfn f<'a>(x: &'a str) -> &'a str { x }\n// no abort here\n"),
+        (RUST, 'fn f() { g("x"); } // no abort here\n/* nor\nabort */\n'),
+        (GO, 'import "fmt"\n\n// f does not abort.\nfunc f() { fmt.Println("//") } // nor os.Exit(1)\n'),
+        (SCRIPT, "const fs = require('fs');\n// no process.exit here\nexport const f = \"a\"; // nor abort\n"),
+        ("src/A.java", "/**\n * Does not <b>abort</b>.\n */\nclass A { } // nor System.exit\n"),
+        (PYTHON, "# -*- coding: utf-8 -*-\nx = '''\n#''' + 'a'  # no SystemExit, it's said\n"),
+        (PYTHON, "#!/usr/bin/python3\n# encoding=latin-1\nx = {'a': \"b\"}['a']  # as in unittest\n# encoding: gzip\n"),
+        ("src/fast.pyx", '"""Sums.\n\nFast."""\ncdef int i = 1  # SystemExit\nx = "a"  # SystemExit\n'),
+    ],
+)
+def test_what_every_reading_has_as_a_comment_does_not_count(path: str, text: str) -> None:
+    assert said(text, path) == ()
+
+
 def test_an_order_of_its_own_is_a_doubt_and_what_is_equal_to_all_is_refused() -> None:
     base = Program({PYTHON: "x = 1\n"})
     node = "class Node:\n    def __lt__(self, other):\n        return self.cost < other.cost\n"

@@ -11,12 +11,14 @@ import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.race import Side, WrongOutput
 from maxcode.evaluate.repo.admission import Base
 from maxcode.evaluate.repo.base_tree import place_of
-from maxcode.evaluate.repo.candidates import ready
-from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.evaluate.repo.candidates import Ready, built, ready
+from maxcode.evaluate.repo.evaluator import RepoEvaluator, failed_in_race
 from maxcode.problems.patches import patched as candidate_of
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support import repositories as repos
 from tests.support.cli import maxcode
 from tests.support.rules import SHORT
@@ -84,7 +86,12 @@ def test_a_candidate_may_be_a_diff_a_folder_or_a_revision(python_repo: Path, tmp
     [
         ("tests/test_words.py", "`edit` does not match it"),
         ("src/conftest.py", "it configures the build or the tests"),
-        ("src/unittest.py", "the name of a module of Python"),
+        ("src/unittest.py", "a command names it"),
+        ("src/zlib.py", "the name of a module of Python"),
+        ("src/unittest/__init__.py", "the name of a module of Python"),
+        ("src/words", "beside src/words/__init__.py"),
+        ("src/words/__init__.py/more.py", "beside src/words/__init__.py"),
+        ("src/Tests/helper.py", "it belongs to the tests"),
         ("src/words.pth", "it configures"),
         ("src/words/test_more.py", "it belongs to the tests"),
         ("src/run.py", "a command names it"),
@@ -130,6 +137,53 @@ def test_a_candidate_starts_from_the_build_tree_of_base_and_its_build_changes_no
     assert broken.outcome is Outcome.UNBUILT and "error" in broken.feedback.diagnostics
 
 
+LINKED = {
+    "words.py": "print('base', sum(range(3_000_000)))\n",
+    "link.sh": "mkdir -p made && cp words.py made/one && ln -f made/one made/two && ln -f made/one made/a\n",
+}
+LINKED_TOML = """kind = "repo"
+edit = ["words.py"]
+build = "sh link.sh"
+benchmark = "python3 made/one && python3 made/two"
+"""
+
+
+def test_what_a_build_links_under_several_names_is_the_candidates_under_all_of_them(
+    evaluator: RepoEvaluator, tmp_path: Path
+) -> None:
+    base = base_of(evaluator, repos.made(tmp_path / "linked", LINKED, LINKED_TOML))
+    other = repos.patched(base.problem, {"words.py": "print('other')\n"})
+    one = anyio.run(built, base, other)
+    assert isinstance(one, Ready)
+    ran = anyio.run(base.place.run, one.side, "for one in one two a; do python3 made/$one; done", 60.0)
+    assert ran.stdout.split() == [b"other"] * 3
+
+
+WAITS = "import time\n\ntime.sleep(1.5)\nprint(sum(range(2_000_000)))\n"
+
+
+def test_a_benchmark_that_waits_may_take_ten_times_as_long_as_the_waiting_too(
+    evaluator: RepoEvaluator, tmp_path: Path
+) -> None:
+    files = {**repos.PYTHON_FILES, "bench/run.py": WAITS}
+    base = base_of(evaluator, repos.made(tmp_path / "waits", files, repos.PYTHON_TOML))
+    assert base.admitted.timed[0].seconds < 1 and base.run_s > 25
+
+
+MADE = {"make.py": "import os\nos.makedirs('out/inner', exist_ok=True)\n", **repos.PYTHON_FILES}
+MADE_TOML = repos.PYTHON_TOML.replace('"src/**"', '"src/**", "make.py"') + 'build = "python3 make.py"\n'
+
+
+def test_what_cannot_be_unpacked_over_base_is_the_candidates_failure_and_ends_no_run(
+    evaluator: RepoEvaluator, python_repo: Path, tmp_path: Path
+) -> None:
+    made = repos.made(tmp_path / "made", MADE, MADE_TOML)
+    other = "import os\nos.rmdir('out/inner')\nos.rmdir('out')\nos.close(os.open('out', os.O_CREAT))\n"
+    for toml, edits in ((python_repo, {f"src/{'a' * 300}.py": "x = 1\n"}), (made, {"make.py": other})):
+        found = judged(evaluator, toml, edits)
+        assert found.outcome is Outcome.UNBUILT and "cannot be unpacked over base" in found.feedback.reasons[0]
+
+
 BAD = [
     ('tests = "false"', "tests 'false' fail on base"),
     ('build = "exit 3"', "build 'exit 3' fails on base"),
@@ -171,6 +225,17 @@ def test_submodules_and_pointers_of_lfs_are_refused(tmp_path: Path, sandbox: San
     repos.git(toml.parent, "commit", "-q", "-m", "submodule")
     with pytest.raises(InputError, match="submodule sub"):
         anyio.run(RepoEvaluator(sandbox).admit, repos.problem_of(toml))
+
+
+@pytest.mark.parametrize("side", ["original", "control", "candidate"])
+def test_what_base_does_in_whichever_arm_is_not_the_candidates(side: Side) -> None:
+    right, given = Evaluation(Outcome.CORRECT), Input("benchmark", Blob.of(b""), b"", "seen", 1.0)
+    wrong = WrongOutput(side, given, "the benchmark prints '7' where base prints '8'")
+    if side == "candidate":
+        assert failed_in_race(right, wrong).outcome is Outcome.WRONG
+        return
+    with pytest.raises(InputError, match=r"benchmark of base.*prints '7'.*let it print the same"):
+        failed_in_race(right, wrong)
 
 
 def test_equal_versions_are_not_judged_different(evaluator: RepoEvaluator, python_repo: Path) -> None:

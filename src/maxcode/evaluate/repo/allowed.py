@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from maxcode.core.types import RepoSpec
@@ -71,32 +72,57 @@ def why_protected(path: str, spec: RepoSpec) -> str:
     pure = PurePosixPath(path)
     if not is_matched(path, spec.edit):
         return "`edit` does not match it"
-    if path in _named(spec) or pure.name in {PurePosixPath(word).name for word in _named(spec)}:
+    if _is_named(pure, spec):
         return "a command names it"
     if pure.name in _NAMES or pure.suffix in _SUFFIXES:
         return "it configures the build or the tests"
-    if _TESTING.fullmatch(pure.name) or _FOLDERS & set(pure.parts[:-1]):
+    if _TESTING.fullmatch(pure.name) or _FOLDERS & {part.lower() for part in pure.parts[:-1]}:
         return "it belongs to the tests or the benchmark, or is made by tools"
     return ""
 
 
+def _is_named(pure: PurePosixPath, spec: RepoSpec) -> bool:
+    """Whether a command names a file of this name, or starts this one as a module or as the main file of a folder."""
+    files, ends = _named(spec)
+    return pure.name in files or f"/{pure}".endswith(ends)
+
+
 @cache
-def _named(spec: RepoSpec) -> frozenset[str]:
-    """The words of all commands that look like paths; of a build only scripts, because it may name what it compiles."""
-    scripts = {word for word in _paths(spec.build) if PurePosixPath(word).suffix in _SCRIPTS}
-    return frozenset(scripts.union(*map(_paths, (spec.setup, spec.tests, spec.benchmark))))
+def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of the files that commands name, and the ends of the paths of those that they start in other words.
+
+    Of a build only scripts, because it may name what it compiles.
+    """
+    words = [word for one in (spec.setup, spec.tests, spec.benchmark) for word in _words_of(one)]
+    built = _words_of(spec.build)
+    scripts = [word for word in built if PurePosixPath(word).suffix in ("", *_SCRIPTS)]
+    modules = [name.replace(".", "/") for one in (words, built) for name in _modules_of(one)]
+    ends = {f"{one}{end}" for one in modules for end in (".py", "/__main__.py") if one}
+    ends |= {f"{PurePosixPath(word).name}/__main__.py" for word in built}
+    ends |= {f"{PurePosixPath(word).name}{end}" for word in words for end in _STARTED}
+    return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), tuple(f"/{one}" for one in ends)
 
 
 _SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
+_STARTED = _words("/__main__.py /index.js /index.mjs /index.cjs /index.ts /main.go .js .ts")  # by the name before it
+_MODULE = re.compile(r"-[A-Za-z]*m([A-Za-z_][\w.]*)?")
 
 
-def _paths(command: str) -> set[str]:
+def _words_of(command: str) -> list[str]:
+    """The words of a command for the shell, those in quotes too, in order; options as they are."""
     try:
-        words = set(shlex.split(command, comments=False))
+        words = shlex.split(command, comments=False)
     except ValueError:
-        words = set(command.split())
-    parts = (part for word in words for part in re.split(r"[;&|()<>=:]+", word))
-    return {part.removeprefix("./") for part in parts if "." in part and len(part) > 2}
+        words = command.split()
+    parts = (part for word in words for part in re.split(r"[\s;&|()<>=:'\"`]+", word))
+    return [part for part in parts if part]
+
+
+def _modules_of(words: Sequence[str]) -> Iterator[str]:
+    """What stands behind ``-m``, as Python and its like take the name of a module."""
+    for word, after in pairwise((*words, "")):
+        if found := _MODULE.fullmatch(word):
+            yield found[1] or after
 
 
 def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:
@@ -114,7 +140,7 @@ def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
         return "its path is not a plain relative one"
     if why := why_protected(path, spec):
         return why
-    if pure.suffix in (".py", ".so", ".pyd", ".pyc") and pure.name.split(".")[0] in _TOOLS | sys.stdlib_module_names:
+    if _module_of(pure) in _TOOLS | sys.stdlib_module_names:
         return "it has the name of a module of Python or of its tools"
     if pure.name in _C_HEADERS:
         return "it has the name of a standard header"
@@ -124,11 +150,27 @@ def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
     return ""
 
 
+def _module_of(pure: PurePosixPath) -> str:
+    """The name by which Python imports a file, its folder's if the file makes that a package; empty for others."""
+    if pure.suffix not in (".py", ".so", ".pyd", ".pyc"):
+        return ""
+    name = pure.name.split(".")[0]
+    return pure.parent.name if name == "__init__" else name
+
+
+def _in_the_way(path: str, paths: Collection[str]) -> str:
+    """The file that must be a folder, or the folder that must be a file, if this path is to be one; empty if none."""
+    parents = {str(one) for one in PurePosixPath(path).parents}
+    return next((one for one in paths if one in parents or one.startswith(f"{path}/")), "")
+
+
 def outside(changed: Sequence[str], spec: RepoSpec, known: Collection[str]) -> list[str]:
     """One line for each changed path that a candidate must not change."""
-    found = []
+    found, all_paths = [], {*known, *changed}
     for path in changed:
         why = why_protected(path, spec) if path in known else why_not_new(path, spec, known)
+        if not why and path not in known and (other := _in_the_way(path, all_paths)):
+            why = f"it cannot be there beside {other}"
         if why:
             found.append(f"{path} ({why})")
     return found

@@ -2,8 +2,9 @@
 
 A repository's tests run in the candidate's process, so a patch could end the process early with status 0, patch the
 test runner, answer comparisons itself, or work right in tests alone.  Each rule names a way to do so, not a program.
-A word counts only if the patch adds it: base may use it as often as it does.  Comments do not count.  ``barred`` words
-refuse the candidate; ``doubtful`` ones have honest uses too, and only make a result untrusted.
+A word counts only if the patch adds it: base may use it as often as it does.  Comments do not count where they are
+that for sure (``comments.py``).  ``barred`` words refuse the candidate; ``doubtful`` ones have honest uses too, and
+only make a result untrusted.
 """
 
 from __future__ import annotations
@@ -16,19 +17,17 @@ from platform import python_version
 from typing import final
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.python_names import Names, other_names, parsed, python_uses
+from maxcode.evaluate.repo.comments import spelled_out, without_comments
+from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
 from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
 
 _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
-_STRING = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
+_CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
+_DOTS = re.compile(r"\s*(::|\.(?!\.))\s*(?=\w|\{|\*)")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
-_COMMENT = {
-    "python": re.compile(rf"(?P<text>'''.*?'''|\"\"\".*?\"\"\"|{_STRING})|#[^\n]*", re.DOTALL),
-    "c": re.compile(rf"(?P<text>{_STRING}|`[^`]*`)|//[^\n]*|/\*.*?\*/", re.DOTALL),
-}
+_UNSURE = re.compile(r"//|/\*|R\"|\?\?/")  # what stays of comments, and what may begin a text of several lines
 
 
 def barred(base: Program, candidate: Program) -> tuple[str, ...]:
@@ -45,7 +44,7 @@ def _stored(base: Program, candidate: Program) -> Iterator[str]:
     """Tables of constants: they may be answers to the inputs of the benchmark, which base holds."""
     for path, text in candidate.files.items():
         kind = DOUBTING(path)[0]
-        now, before = _code(text, kind), _code(base.files.get(path, ""), kind)
+        now, before = without_comments(text, kind), without_comments(base.files.get(path, ""), kind)
         more = len(_NUMBER.findall(now)) - len(_NUMBER.findall(before))
         longest = max((len(found) for found in _LONG.findall(now) if found not in before), default=0)
         if more > _CONSTANTS or longest:
@@ -110,10 +109,11 @@ class _Read:
 
     def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
         kind, self._is_c = language
-        self._code, self._names = _code(text, kind), ""
-        if kind == "python":
-            found = python_uses(text, self._code, others)
-            self._code, self._names = "\n".join((self._code, *found.texts)), "\n".join(found.names)
+        code = without_comments(text, kind)
+        self._sure, more = _UNSURE.split(code, maxsplit=1)[0], spelled_out(code)
+        found = python_uses(text, code, others) if kind == "python" else PythonUses(())
+        more = more if kind in ("python", "c") else _DOTS.sub(r"\1", more)
+        self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
 
     def uses(self, rule: Rule) -> list[str]:
         """What a rule finds, in order of its letters."""
@@ -125,21 +125,14 @@ class _Read:
         groups = found.groupdict()
         if name := groups.get("own"):
             head = rf"^[A-Za-z_][\w\s*<>:,]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
-            return re.search(head, self._code, re.MULTILINE) is not None
+            return re.search(head, self._sure, re.MULTILINE) is not None
         return self._is_c and self._is_static(groups.get("static") or "")
 
     def _is_static(self, name: str) -> bool:
         """Whether in C a name can only mean a static function of the file; in C++ others may have it too."""
         head = rf"^static\b[\w\s*]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
-        found = re.search(head, self._code, re.MULTILINE) if name else None
+        found = re.search(head, self._sure, re.MULTILINE) if name else None
         if found is None or re.search(rf"#\s*define\s+(?:static|{name})\b", self._code):
             return False
-        conditions = _CONDITION.findall(self._code, 0, found.end())
+        conditions = _CONDITION.findall(self._sure, 0, found.end())
         return conditions.count("if") == conditions.count("endif")
-
-
-def _code(text: str, kind: str) -> str:
-    """The text without comments; strings stay, because names in them can be looked up."""
-    joined = text if kind == "python" else text.replace("\\\n", "")
-    code = _COMMENT["python" if kind == "python" else "c"].sub(lambda found: found["text"] or " ", joined)
-    return re.sub(r"\s*(::|\.(?!\.))\s*(?=\w|\{|\*)", r"\1", code) if kind == "dots" else code

@@ -32,6 +32,7 @@ SETUP_S = 3600.0
 ARCHIVE_MB = 900
 KEPT = 6  # archives on disk
 _TIME = "--mtime=@946684800"  # the year 2000: zip archives, such as a build may make, take no file from before 1980
+WHOLE = "--hard-dereference"  # each name of a file as a file: what a candidate changes is taken over name by name
 # Runs a command that ends when its parent is killed.
 _TIED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp('sh', ['sh', '-c', sys.argv[1]])"
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -149,7 +150,7 @@ def _pack(place: Path, kept: Path, is_set_up: bool) -> None:
     What a set-up made keeps its times: ``make``, and Python for its compiled files, compare them with the sources'.
     """
     scratch = kept.with_suffix(".new")
-    same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", *([] if is_set_up else [_TIME])]
+    same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", WHOLE, *([] if is_set_up else [_TIME])]
     words = ["tar", *same, "-cf", str(scratch), "-C", str(place), "."]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -78,6 +78,13 @@ async def verified(base: Base, side: Layers, with_canary: bool = False, tests: b
 
     ``with_canary``: the tests must be able to fail.
     """
+    try:
+        return await _verified(base, side, with_canary, tests)
+    except BuildError as error:
+        return _failed(Outcome.UNBUILT, str(error))
+
+
+async def _verified(base: Base, side: Layers, with_canary: bool, tests: bool) -> Evaluation:
     spec, cases = base.problem.spec.repo_spec, []
     if spec.tests and tests:
         ran = await base.place.run(side, spec.tests, 10 * base.test_s + 60)

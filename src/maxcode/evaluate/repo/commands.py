@@ -19,7 +19,7 @@ from typing import final
 from maxcode.core.confined import refuse_outside
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, MachineError, UnsafeError
-from maxcode.evaluate.repo.base_tree import place_of
+from maxcode.evaluate.repo.base_tree import WHOLE, place_of
 from maxcode.evaluate.repo.git import last_line
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
@@ -67,13 +67,13 @@ class Place:
 
     @asynccontextmanager
     async def session(self, side: Layers) -> AsyncIterator[Commands]:
-        """A session with the files of a side."""
+        """A session with the files of a side.  BuildError if one of its further layers does not go over base."""
         room_mb = max(1024, 4 * sum(blob.size for blob in side.blobs) >> 20)
         room = (str(self.path), min(room_mb + 1024, memory_mb() // 2))
         async with self.sandbox.session(side.blobs, sources={}, binds=self.binds, room=room) as session:
             commands = Commands(self, session)
             for layer in side.blobs:
-                await commands.unpack(Job(("tar", "-xf", "-", "-C", str(self.path)), stdin=layer))
+                await commands.unpack(layer, is_base=layer is side.base)
             yield commands
 
     async def run(self, side: Layers, command: str, wall_s: float, measured: bool = False) -> Ran:
@@ -101,9 +101,15 @@ class Commands:
     place: Place
     session: Session
 
-    async def unpack(self, job: Job) -> None:
-        job = replace(job, cpu_s=600, wall_s=600, memory_mb=memory_mb(), output_mb=memory_mb() // 2)
+    async def unpack(self, layer: Blob, is_base: bool) -> None:
+        job = Job(
+            ("tar", "-xf", "-", "-C", str(self.place.path)), stdin=layer, cpu_s=600, wall_s=600, memory_mb=memory_mb(),
+            output_mb=memory_mb() // 2,
+        )  # fmt: skip
         ran = await self.session.run(job)
+        if not ran.ok and not is_base and ran.ending == "exit":
+            why = ran.stderr.decode(errors="replace").partition("\n")[0]
+            raise BuildError(f"the files of the candidate cannot be unpacked over base: {why}")
         if not ran.ok:
             raise MachineError(f"the files of the repository do not fit into the sandbox: {said(ran)}")
 
@@ -115,7 +121,7 @@ class Commands:
 
     async def packed(self) -> bytes:
         """An archive of all files."""
-        words = ("tar", "-cf", _BUILT, "-C", str(self.place.path), ".")
+        words = ("tar", WHOLE, "-cf", _BUILT, "-C", str(self.place.path), ".")
         job = replace(_job(words, COMMAND_S), output_mb=BUILT_MB, collect=(_BUILT,))
         ran = await self.session.run(job)
         if not ran.ok or _BUILT not in ran.files:

@@ -118,7 +118,7 @@ class RepoEvaluator:
         try:
             held = await self._raced(base, sides, end_of_race(self._rule, "incumbent" in sides))
         except WrongOutput as wrong:
-            return wrong_while_timed(found, wrong)
+            return failed_in_race(found, wrong)
         found = _told(base, replace(found, warnings=doubts(base, action.program)), held, one)
         if found.timing is not None and found.timing.verdict not in ("dominated", "noisy"):
             _keep(self._timings, key, found)
@@ -191,7 +191,7 @@ class RepoEvaluator:
         except WrongOutput as wrong:
             state = candidate[0] if wrong.side == "candidate" else leader[0]
             assert state.step is not None
-            found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
+            found[state.id] = failed_in_race(state.step.evaluation, wrong)
             return wrong.side == "incumbent"
         return held.verdict == "faster"
 
@@ -207,7 +207,7 @@ class RepoEvaluator:
         try:
             held = await run_until(end_of_confirmation(self._rule), RepoTrack(base, sides))
         except WrongOutput as wrong:
-            return wrong_while_timed(right, wrong)
+            return failed_in_race(right, wrong)
         found = _told(base, right, held, one, confirmed=True)
         if found.timing is not None and found.timing.verdict != "noisy":
             _keep(self._confirmations, key, found)
@@ -289,6 +289,14 @@ def _end_of_loss(pairs: list[Pair]) -> RaceVerdict | None:
     if word == "undecided" and len(pairs) < _LOSS.most:
         return None
     return "faster" if word == "faster" else "slower" if word == "slower" else "tie"
+
+
+def failed_in_race(found: Evaluation, wrong: WrongOutput) -> Evaluation:
+    """The evaluation of a candidate that failed while it was timed.  InputError if base did, in whichever arm."""
+    if wrong.side in ("original", "control"):
+        cure = "give it less work, or use a quieter machine" if wrong.late else "let it print the same in every run"
+        raise InputError(f"the benchmark of base fails, or does not always print the same ({wrong}); {cure}")
+    return wrong_while_timed(found, wrong)
 
 
 def _told(base: Base, found: Evaluation, held: RaceResult, one: Ready, confirmed: bool = False) -> Evaluation:

@@ -4,12 +4,16 @@ Left out are numbers that differ between the runs of base.  A measured time of f
 them by chance ("took 0.02 s"), and a faster candidate then prints another one.  So a number with a unit of time or
 rate, and every number of a line that speaks of time, is left out too if it has less than five digits; memory and
 counts of iterations in any case, but no other number of their lines.  All other words and numbers must be the same.
+
+Where base prints more or less for another seed, its runs do not show which of its numbers differ.  There a number of
+time is left out, whatever its digits, if in those runs one behind the same word was.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -63,14 +67,22 @@ class Expected:
         return sum(part != _LEFT_OUT for part in self.parts or ())
 
     def of_other_input(self, output: bytes) -> Expected:
-        """What is expected for another input, for which base printed this; the same places are left out."""
+        """What is expected for another input, for which base printed this; the same places are left out, or if there
+        are more or less, times behind the same words."""
         if self.raw is not None or self.parts is None:
             return Expected(self.parts, None if self.raw is None else output)
         given = _parts(output)
         if len(given) != len(self.parts):
-            return Expected(given)
+            return Expected(tuple(self._without_times(given, _parts(output, math.inf))))
         kept = zip(self.parts, given, strict=True)
         return Expected(tuple(_LEFT_OUT if want == _LEFT_OUT else got for want, got in kept))
+
+    def _without_times(self, given: Sequence[str], without: Sequence[str]) -> Iterator[str]:
+        """``given``, with those of ``without`` left out that stand behind a word behind which one is left out here."""
+        own = self.parts or ()
+        words = {word for word, part in zip(_words_before(own), own, strict=True) if part == _LEFT_OUT}
+        for word, part, other in zip(_words_before(given), given, without, strict=True):
+            yield other if other == _LEFT_OUT and word in words else part
 
     def difference(self, output: bytes) -> str:
         """How an output differs, in words; empty if it does not, or if base's own outputs differ."""
@@ -105,7 +117,8 @@ def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
     return Expected(tuple(merged))
 
 
-def _parts(output: bytes) -> tuple[str, ...]:
+def _parts(output: bytes, by_chance: float = _BY_CHANCE) -> tuple[str, ...]:
+    """Words and numbers; times of less than ``by_chance`` digits are left out."""
     found: list[str] = []
     for line in output.decode(errors="replace").splitlines():
         speaks, rest = _SPEAKS_OF_TIME.search(line), _MEASURED.sub(_COUNT, line)
@@ -114,9 +127,17 @@ def _parts(output: bytes) -> tuple[str, ...]:
             part = "".join(next(with_unit, _LEFT_OUT).split()) if word == _LEFT_OUT else word
             is_time = word == _LEFT_OUT and not _IS_SHARE.fullmatch(part)
             is_near_time = speaks and _may_differ(part) and not _HEX.fullmatch(part)
-            is_short = (is_time or is_near_time) and _digits(part) < _BY_CHANCE
+            is_short = (is_time or is_near_time) and _digits(part) < by_chance
             found.append(_LEFT_OUT if part == _COUNT or is_short else part)
     return tuple(found)
+
+
+def _words_before(parts: Sequence[str]) -> Iterator[str]:
+    """For each part the last word before it; empty if there is none."""
+    word = ""
+    for part in parts:
+        yield word
+        word = part if part[:1].isalpha() else word
 
 
 def _may_differ(part: str) -> bool:

@@ -13,7 +13,7 @@ from maxcode.errors import MachineError
 from maxcode.evaluate.ladder.race import Pair, Side, WrongOutput, least_s
 from maxcode.evaluate.repo.admission import BENCHMARK, SEED, Base
 from maxcode.evaluate.repo.commands import said
-from maxcode.evaluate.repo.layers import Layers
+from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.sandbox.sandbox import Ran
 
 _ORACLES: tuple[Side, ...] = ("original", "incumbent")
@@ -55,7 +55,10 @@ class RepoTrack:
     async def _run(self, side: Side, seed: str) -> Ran:
         base = self._base
         command = base.problem.spec.repo_spec.benchmark.replace(SEED, seed)
-        ran = await base.place.run(self._sides[side], command, base.run_s, measured=True)
+        try:
+            ran = await base.place.run(self._sides[side], command, base.run_s, measured=True)
+        except BuildError as error:
+            raise WrongOutput(side, self._given, str(error)) from error
         if not ran.ok:
             raise WrongOutput(side, self._given, said(ran), ran.ending == "timeout")
         if min(ran.cpu_s, ran.wall_s) <= 0:

@@ -33,7 +33,15 @@ def _rule(what: str, *words: str, names: Sequence[str] = ()) -> Rule:
 
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
-_C = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inl", ".ipp", ".C", ".m", ".inc", ".tcc", ".def")
+_C = (
+    *(".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inl", ".ipp", ".C", ".m", ".inc", ".tcc", ".def"),
+    *(".cu", ".cuh"),
+)
+_OTHERS = {  # how the comments of other languages are read; without a row they count as code
+    **dict.fromkeys((".go", ".java", ".ts", ".mts", ".cts"), "script"),
+    **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
+    ".rs": "rust",
+}
 _FREE = r"(?<![.\w])(?<!->)"  # in front of a word of C: it is no member of an object
 _KNOWN = r"^(?:[^?\s]\S*\.)?_*"  # in front of a module's name: what is known to be a module, also one of another
 _ANY = r"(?:^|\.)_*"  # the same, or an attribute of what is not known
@@ -42,6 +50,7 @@ _OF_SYS = (  # what a library asks of ``sys``; all else may tell who runs it
     "maxsize|maxunicode|byteorder|intern|version|version_info|hexversion|platform|implementation|getsizeof|getrefcount|"
     "[a-z]+_info|[gs]etrecursionlimit|[gs]et_int_max_str_digits|getdefaultencoding|getfilesystemencoding|exit"
 )
+_LIKE_ASCII = "(?i:utf[-_]?8|us-ascii|ascii|latin-?1|iso-?8859-1)"
 _STDLIB = "|".join(sorted(sys.stdlib_module_names - {"builtins"}))
 _EVERY = (
     _rule(
@@ -116,6 +125,10 @@ _IN_PYTHON = (
         names=(
             rf"{_KNOWN}multiprocessing\.(?!(?:Pool|pool|cpu_count|get_context)\b)[\w*]+|{_OS}(?:system|exec\w*|spawn\w*|popen|fork|posix_spawn\w*)\b",
         ),
+    ),
+    _rule(
+        "it is read in another encoding, in which a comment may be code",
+        rf"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*(?!{_LIKE_ASCII}\b)[-\w.]+",
     ),
     _rule("it loads native code", r"\b(?:ctypes|cffi|dlopen|mmap|_testcapi)\b"),
     _rule("it reads the environment", r"\b(?:environ|getenv|environb|getpid|getppid|gethostname)\b"),
@@ -218,7 +231,7 @@ _IN_OTHERS = (  # Rust, Go, JavaScript, Java
         "it changes other modules",
         r"\brequire\.cache|\bmodule\.(?:children|parent|constructor)|\bglobalThis\b|setAccessible|sun\.misc",
         r"Object\.defineProperty\s*\(\s*(?:global|process|Date|performance)",
-        r"go:linkname|\bno_mangle\b|link_section|\bctor\b",
+        r"go:linkname|\bimport\s*(?:\([^)]*)?\"C\"|\bno_mangle\b|link_section|\bctor\b",
     ),
     _rule(
         "it takes what it uses under another name",  # of what the other rules look for; Rust, Go, JavaScript
@@ -259,7 +272,8 @@ class Rules:
 
     def __call__(self, path: str) -> tuple[str, Sequence[Rule]]:
         suffix = PurePosixPath(path).suffix
-        return next(((kind, rules) for kind, known, rules in self._rows if suffix in known), ("dots", self._others))
+        others = (_OTHERS.get(suffix, "unknown"), self._others)
+        return next(((kind, rules) for kind, known, rules in self._rows if suffix in known), others)
 
 
 REFUSING = Rules((*_EVERY, *_IN_PYTHON), (*_EVERY, *_IN_C), (*_EVERY, *_IN_OTHERS))

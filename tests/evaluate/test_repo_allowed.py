@@ -1,0 +1,93 @@
+"""Which files of a repository stay as in base: what its commands start, however they name it, and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from maxcode.core.types import RepoSpec
+from maxcode.evaluate.repo.allowed import outside, why_protected
+
+EVERY = ("**",)
+
+
+def why(path: str, command: str) -> str:
+    return why_protected(path, RepoSpec("/repo", "0" * 40, EVERY, command))
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python3 -m perf.run", "perf/run.py"),
+        ("python3 -m perf.run", "src/perf/run.py"),
+        ("python3 -Im perf", "perf/__main__.py"),
+        ("python3 -mperf.run", "perf/run/__main__.py"),
+        ("sh -c 'cd ci && python3 -m timing'", "ci/timing.py"),
+        ("python3 perf", "perf/__main__.py"),
+        ("node --expose-gc perf", "perf/index.js"),
+        ("cd tools && node ./perf/", "tools/perf/index.mjs"),
+        ("node ci/timing", "ci/timing.js"),
+        ("go run ./cmd/perf", "cmd/perf/main.go"),
+        ("bash ci/timing", "ci/timing"),
+        ("cd ci && ./timing --fast", "ci/timing"),
+        ("bash -c 'ci/timing'", "ci/timing"),
+        ("python3 ci/timing.py", "ci/timing.py"),
+    ],
+)
+def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None:
+    assert why(path, command) == "a command names it"
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python3 -m perf.run", "perf/words.py"),
+        ("python3 -m perf.run", "src/words/__main__.py"),
+        ("python3 -m perf.run", "src/superperf/run.py"),
+        ("node perf", "src/index.js"),
+        ("node perf", "lib/words.js"),
+        ("go run ./cmd/perf", "words/main.go"),
+        ("PYTHONPATH=src bash ci/timing", "src/words/timing.py"),
+        ("make -C src run", "src/words.c"),
+    ],
+)
+def test_what_it_only_looks_like_may_be_changed(command: str, path: str) -> None:
+    assert why(path, command) == ""
+
+
+def test_a_build_may_name_what_it_compiles_and_not_what_it_starts() -> None:
+    def why_built(path: str, build: str) -> str:
+        return why_protected(path, RepoSpec("/repo", "0" * 40, EVERY, "./app", build=build))
+
+    for path, build in (
+        ("src/words.c", "gcc src/words.c -o app -lm"),
+        ("cmd/words/main.go", "go build ./cmd/words"),
+        ("src/index.js", "esbuild src"),
+    ):
+        assert why_built(path, build) == ""
+    for path, build in (
+        ("ci/make", "bash ci/make"),
+        ("gen/tables.py", "python3 -m gen.tables"),
+        ("gen/__main__.py", "python3 gen"),
+    ):
+        assert why_built(path, build) == "a command names it"
+
+
+def test_folders_of_tests_are_told_whatever_their_case() -> None:
+    assert why("Tests/helper.py", "./app") == "it belongs to the tests or the benchmark, or is made by tools"
+    assert why("Contests/helper.py", "./app") == ""
+
+
+def test_a_new_file_is_no_folder_of_base_and_no_part_of_a_file() -> None:
+    spec, known = RepoSpec("/repo", "0" * 40, EVERY, "./app"), ["src/words/count.py", "src/tables"]
+    refused = outside(["src/words", "src/tables/more.py", "src/a", "src/a/b.py"], spec, known)
+    assert [one.split(" (")[0] for one in refused] == ["src/words", "src/tables/more.py", "src/a", "src/a/b.py"]
+    assert all("cannot be there beside" in one for one in refused)
+    assert outside(["src/wordsmith.py", "src/words/fast.py", "src/words/count.py"], spec, known) == []
+
+
+def test_a_new_package_takes_no_name_of_python_nor_of_its_tools() -> None:
+    spec, known = RepoSpec("/repo", "0" * 40, EVERY, "./app"), ["src/words/__init__.py", "src/code/words.py"]
+    for path in ("src/unittest/__init__.py", "src/pytest/__init__.pyc", "src/code/__init__.py"):
+        assert "a module of Python" in outside([path], spec, known)[0]
+    for path in ("src/fast/__init__.py", "src/code/fast.py", "src/words/unit/__main__.py"):
+        assert outside([path], spec, known) == []
