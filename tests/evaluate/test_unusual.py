@@ -15,9 +15,10 @@ from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.fresh import FAILED, GIVEN_ONLY
+from maxcode.evaluate.inputs.invariants import Span
 from maxcode.evaluate.inputs.mutate import is_explained
 from maxcode.evaluate.inputs.one_unlike import one_unlike
-from maxcode.evaluate.inputs.unusual import fields_of, habit, is_possible, stated, wider
+from maxcode.evaluate.inputs.unusual import SIZES_BEYOND, VALUES_BEYOND, fields_of, habit, is_possible, stated, wider
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.certificate.doubts import findings_of
@@ -128,6 +129,28 @@ def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:
         stated(given, ("1..100", "0..5"))
     with pytest.raises(InputError, match="format can be read: the format is read from 3"):
         stated(understand(["1\n"]), ("1..100",))
+
+
+def weights(rng: random.Random) -> str:
+    """A list of decimal numbers, and limits in whole ones."""
+    n = rng.randint(5, 30)
+    return f"{n}\n" + " ".join(f"{rng.uniform(0.5, 9):.1f}" for _ in range(n)) + f"\n{rng.randint(1, 10**6)}\n"
+
+
+def test_decimal_numbers_keep_no_other_from_going_beyond_the_given_ones() -> None:
+    given = given_by(weights, 4)
+    known = given.shapes[0]
+    limits = stated(given, ("1..60", "drawn", "any"))
+    found = [one for turn in range(12) for way in (limits, {}) if (one := wider(given, way, f"{turn}", turn))]
+    assert {one.how[0] for one in found} == {SIZES_BEYOND, VALUES_BEYOND}
+    shown = known.facts["range", (1, 1), 0]
+    assert isinstance(shown, Span)
+    for text in (one.text for one in found):
+        assert all(shown.low <= float(word) <= shown.high for word in text.splitlines()[1].split())
+    base = min(given.texts, key=len)
+    assert larger(given, base, 2, "seed", partial(is_possible, given, limits)) is not None
+    with pytest.raises(InputError, match=r"entry 2 is '\[0, 10\)', but .* decimal numbers from 0\.\d+ to .*\"any\""):
+        stated(given, ("1..60", "[0, 10)", "any"))
 
 
 UNCLEAN = "for (int i = 0; i < n; i++) if (a[i] > 100 && a[n + 1] == 12345678) best++;\n    printf"
