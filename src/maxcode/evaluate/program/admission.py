@@ -14,9 +14,12 @@ from typing import final
 import anyio
 
 from maxcode.code.languages import language
+from maxcode.core.ahead import computed
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
+from maxcode.evaluate.inputs.given import understood
+from maxcode.evaluate.inputs.unusual import stated
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
@@ -158,6 +161,8 @@ class Admissions:
         roofs = await kind.roofs(self._sandbox, problem)
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
+        if problem.spec.domain:  # a wrong one is told before anything is proposed
+            await computed(stated, await understood(admitted), problem.spec.domain)
         if not timed:
             step("inputs are made larger")
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
