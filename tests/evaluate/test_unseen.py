@@ -27,7 +27,6 @@ from maxcode.core.types import (
     State,
     Step,
 )
-from maxcode.errors import InputError
 from maxcode.evaluate.inputs.amplify import Amplified, with_larger
 from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
@@ -380,15 +379,6 @@ def test_larger_inputs_that_end_sooner_when_they_are_run_again_are_told_as_such(
     assert found.notes[0].endswith(
         "(maxcode made it: 4 times (its number); it took longer when it was run for the first time)"
     )
-
-
-def test_a_domain_that_does_not_fit_is_told_at_the_admission(
-    sandbox: Sandbox, builder: Builder, tmp_path: Path
-) -> None:
-    problem = problem_of(tmp_path, SIZES)
-    wrong = replace(problem, spec=replace(problem.spec, domain=("1..4", "any")))
-    with pytest.raises(InputError, match=r"entry 1 is '1\.\.4', but the given inputs hold"):
-        anyio.run(ProgramEvaluator(sandbox, builder).admit, wrong)
 
 
 def test_what_cannot_be_made_larger_stays_not_measurable_with_the_reason(

@@ -153,6 +153,15 @@ def test_decimal_numbers_keep_no_other_from_going_beyond_the_given_ones() -> Non
         stated(given, ("1..60", "[0, 10)", "any"))
 
 
+def test_a_domain_that_does_not_fit_is_told_at_the_admission(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    problem = problem_of(tmp_path, SIZES)
+    wrong = replace(problem, spec=replace(problem.spec, domain=("1..4", "any")))
+    with pytest.raises(InputError, match=r"entry 1 is '1\.\.4', but the given inputs hold"):
+        anyio.run(ProgramEvaluator(sandbox, builder).admit, wrong)
+
+
 UNCLEAN = "for (int i = 0; i < n; i++) if (a[i] > 100 && a[n + 1] == 12345678) best++;\n    printf"
 
 
