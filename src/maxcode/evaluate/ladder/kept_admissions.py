@@ -90,8 +90,12 @@ class KeptAdmissions:
             return None, f"{', '.join(changed)} {'has' if len(changed) == 1 else 'have'} changed since {since}"
         return found, f"nothing has changed since {since}"
 
+    def takes(self, size: int) -> bool:
+        """Whether so many bytes would be kept: ask before they are copied."""
+        return self.folder is not None and size <= FILE_AT_MOST
+
     def keep(self, name: str, rests_on: Mapping[str, str], found: object) -> None:
-        """Keeps what an admission found out; does nothing if it is too large or cannot be written."""
+        """Keeps what an admission found out, of a size that it ``takes``; does nothing if it cannot be written."""
         if self.folder is not None:
             kept = _Kept(dict(rests_on), time.time(), msgspec.msgpack.encode(found))
             self._own(self.folder).keep(name, msgspec.msgpack.encode(kept))

@@ -39,7 +39,7 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, is_accepted, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
-from maxcode.evaluate.program.learned import Learned, is_lasting, parts
+from maxcode.evaluate.program.learned import Learned, is_lasting, parts, size_of
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
@@ -128,8 +128,8 @@ class Admissions:
             admitted = known.admitted(problem, original, source)
             return replace(admitted, notes=(_KEPT.format(why), *admitted.notes))
         admitted = await self._learned(problem, original)
-        if is_lasting(admitted):
-            learned = Learned.of(admitted, time.monotonic() - began)
+        if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
+            learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
             await anyio.to_thread.run_sync(self._earlier.keep, key, rests_on, learned)
         note = () if why in ("", NOT_KEPT) else (_ANEW.format(why),)
         return replace(admitted, notes=(*note, *admitted.notes))
