@@ -133,8 +133,13 @@ class Shape:
 
     @property
     def is_timed(self) -> bool:
-        """Not on values beyond those drawn, nor at other addresses."""
-        return not self.habits and not self.is_moved
+        """A size to time, not on values beyond those drawn, nor at other addresses."""
+        return self.sizes in self.spec.timed and not self.habits and not self.offset
+
+    @property
+    def is_told(self) -> bool:
+        """A size that the problem names, with usual values: prompts may tell of it."""
+        return self.is_timed or (self.sizes in self.spec.checked and not self.habits)
 
     def answers(self, output: bytes) -> Iterator[bytes]:
         """What each call gave, in order."""
