@@ -71,7 +71,8 @@ class Shape:
 
     @property
     def name(self) -> str:
-        """The size, and how values are drawn where it is another way than usual."""
+        """The size, and how values are drawn where it is another way than usual; no two inputs of a verification may
+        have one name."""
         ways = [
             f"{one.name} {NAMES[habit]}"
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
@@ -79,7 +80,9 @@ class Shape:
         ]
         if self.is_moved:
             return f"{self.size}, arrays {self.offset} bytes behind the start of a page"
-        return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else self.size
+        if ways:
+            return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})"
+        return f"{self.size}, beyond the given sizes {self.number}" if self.habits else self.size
 
     @property
     def is_moved(self) -> bool:

@@ -163,7 +163,8 @@ class Track:
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
             async with session_of(self._sandbox, self._problem, blobs) as session:
                 found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
-            found = {key: await self._charged(*key, ran) for key, ran in found.items()}
+            first = sorted(found, key=lambda key: key[0] != "original")  # whose start the others are compared with
+            found = {key: await self._charged(*key, found[key]) for key in first}
             for given in timed:
                 await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
