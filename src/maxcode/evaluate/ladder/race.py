@@ -11,8 +11,8 @@ CPU time, which more threads cannot improve.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal, Protocol, final
@@ -301,13 +301,20 @@ class RaceResult:
     sittings: tuple[int, ...] = ()
 
 
+@asynccontextmanager
+async def timing_alone(clock: Clock) -> AsyncIterator[None]:
+    """The timing lane; by the wall clock, without builds beside it."""
+    async with timing_lane(), AsyncExitStack() as stack:
+        if clock == "wall":
+            await stack.enter_async_context(no_builds())
+        stack.enter_context(activity(TIMING))
+        yield
+
+
 async def run_until(end: End, track: Pairing) -> RaceResult:
     """Makes pairs, in the timing lane, until ``end`` returns a verdict on them."""
     pairs: list[Pair] = []
-    async with timing_lane(), AsyncExitStack() as stack:
-        if track.clock == "wall":
-            await stack.enter_async_context(no_builds())
-        stack.enter_context(activity(TIMING))
+    async with timing_alone(track.clock):
         pressure = watched()
         while True:
             pairs.append(await track.pair())
