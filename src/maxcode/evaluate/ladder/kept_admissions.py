@@ -23,7 +23,7 @@ import msgspec
 
 from maxcode import errors
 from maxcode.evaluate.ladder.kept_builds import VARIABLE
-from maxcode.evaluate.ladder.own_folder import OwnFolder, processor
+from maxcode.evaluate.ladder.own_folder import OwnFolder, processor, stamp
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.tiers import UNSAFE
 
@@ -132,7 +132,7 @@ def stamps(tops: Iterable[str]) -> Iterator[str]:
     waiting = sorted(tops)
     while waiting:
         path = waiting.pop()
-        yield _stamp(path)
+        yield stamp(path, follows=False)
         if os.path.islink(path) or not os.path.isdir(path):
             continue
         try:
@@ -142,12 +142,4 @@ def stamps(tops: Iterable[str]) -> Iterator[str]:
             yield "closed"
             continue
         waiting += [one.path for one in found if one.is_dir(follow_symlinks=False)]
-        yield from (_stamp(one.path) for one in found if not one.is_dir(follow_symlinks=False))
-
-
-def _stamp(path: str) -> str:
-    try:
-        about = os.lstat(path)
-    except OSError:
-        return f"{path} -"
-    return f"{path} {about.st_mode} {about.st_size} {about.st_ino} {about.st_mtime_ns} {about.st_ctime_ns}"
+        yield from (stamp(one.path, follows=False) for one in found if not one.is_dir(follow_symlinks=False))
