@@ -124,8 +124,9 @@ def _range_in_words(known: FormatModel, field: Field) -> str:
     if values := known.values(field):
         return f"{values[0]}..{values[-1]}"
     shown = known.facts.get(("range", *field))
-    is_decimal = isinstance(shown, Span) and "word" not in known.words("kind", *field)
-    return f"decimal numbers from {shown.low} to {shown.high}" if is_decimal else "words"
+    if not isinstance(shown, Span) or "word" in known.words("kind", *field):
+        return "words"
+    return f"decimal numbers from {shown.low} to {shown.high}"
 
 
 def _ends(known: FormatModel, field: Field, domain: Domain | None, times: int = _BEYOND) -> tuple[int, int]:
