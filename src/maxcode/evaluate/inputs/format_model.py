@@ -96,6 +96,11 @@ class FormatModel:
         """True if an input is one integer and nothing else."""
         return self.shape == (TokenRow(1),) and bool(self.values(((0, 0), 0)))
 
+    def naming_all(self, field: Field) -> list[Path]:
+        """The tables whose rows name, as edges, every number up to a field in all given texts."""
+        found = [(key[1], key[2]) for key in self.facts if key[0] == "named" and self.words(*key) == {"all"}]
+        return [path for path, number in found if self.scopes[path][number] == field]
+
     def names_bodies(self, path: Path, block: Path) -> bool:
         """True if a table inside a block holds numbers of its bodies, as lists of adjacent nodes do, or is one line of
         a square of them: a body cannot take the place of another."""

@@ -125,9 +125,11 @@ def is_free(known: FormatModel, field: Field) -> bool:
     """True if there may be more or fewer of what a field counts.
 
     It must count no words, which could refer to one another, nor bodies that name one another by number, nor what is
-    in such a body.  Whether all that the field bounds elsewhere is still named is a fact ("named").
+    in such a body; nor nodes of which every one has an edge, because the edges are counted by another number.
     """
     counted = users(known.shape, field)
+    if any(not _within(path, counted) for path in known.naming_all(field)):
+        return False
     inside = [(path, at) for path, at in known.tokens if _within(path, counted)]
     around = {user[:end] for user in counted for end in range(1, len(user) + 1)}
     graph = any(known.names_bodies(path, block) for path, _ in inside for block in around if len(path) > len(block) + 1)
