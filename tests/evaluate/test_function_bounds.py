@@ -159,7 +159,7 @@ def test_a_start_as_slow_as_the_originals_is_charged_to_no_side(sandbox: Sandbox
     """Not even in the first pass, in which the candidate may come first."""
     plain = small(GEMM)
     early = "__attribute__((constructor)) static void early(void) { for (volatile int i = 0; i < 12000000; i++) ; }\n"
-    spec = replace(plain.spec, function=replace(spec_of(plain), calls=4))
+    spec = replace(plain.spec, function=replace(spec_of(plain), calls=2))
     problem = replace(plain, spec=spec, program=plain.program.with_text(f"{plain.program.text}\n{early}"))
 
     async def apart() -> list[float]:
@@ -171,7 +171,9 @@ def test_a_start_as_slow_as_the_originals_is_charged_to_no_side(sandbox: Sandbox
         for _ in range(8):
             track = Track(RaceInputs(sandbox, problem, source), {"original": side, "candidate": side}, timed)
             ran = await track._pass()
-            found.append(ran["candidate", shape.name].cpu_s / ran["candidate", shape.name].ready_s)
+            original, candidate = ran["original", shape.name], ran["candidate", shape.name]
+            later_s = max(0.0, candidate.ready_s - original.ready_s)  # what may be charged
+            found.append((candidate.cpu_s - later_s) / original.ready_s)
         return found
 
-    assert max(anyio.run(apart)) < 0.8  # the calls take a fifth of the start; a part of that is charged where it varies
+    assert max(anyio.run(apart)) < 0.8  # the calls take a fifth of the start at most
