@@ -27,7 +27,6 @@ from maxcode.core.types import (
     State,
     Step,
 )
-from maxcode.evaluate.inputs.amplify import Amplified, with_larger
 from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -376,18 +375,6 @@ def test_a_generator_that_takes_a_size_is_asked_for_larger_ones(
     note = anyio.run(admit).notes[-1]
     assert "the generator's inputs of 16 times the size cannot be made: the input generator `python3" in note
     assert "at most 500" in note and note.endswith("; those of 4 times are still too short)")
-
-
-def test_larger_inputs_that_end_sooner_when_they_are_run_again_are_told_as_such(admitted: Admitted) -> None:
-    short = replace(admitted, inputs=(), timed=(), notes=("not measurable: the test takes 1 ms",))
-    quick = replace(admitted.inputs[0], name="larger-1", origin="made", seconds=0.018)
-    found = with_larger(short, Amplified((quick,), "4 times (its number)"))
-    assert found.timed == () and found.notes[0].startswith(
-        "not measurable: the original's slowest test, larger-1, takes 18"
-    )
-    assert found.notes[0].endswith(
-        "(maxcode made it: 4 times (its number); it took longer when it was run for the first time)"
-    )
 
 
 def test_what_cannot_be_made_larger_stays_not_measurable_with_the_reason(

@@ -10,8 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
 from maxcode.errors import InputError
+from maxcode.evaluate.inputs.amplify import Amplified, with_larger
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.fresh import FAILED, GIVEN_ONLY
@@ -20,9 +21,10 @@ from maxcode.evaluate.inputs.mutate import is_explained
 from maxcode.evaluate.inputs.one_unlike import one_unlike
 from maxcode.evaluate.inputs.unusual import SIZES_BEYOND, VALUES_BEYOND, fields_of, habit, is_possible, stated, wider
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input, unadmitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.certificate.doubts import findings_of
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.evaluate.test_mutate import a_graph, a_list, a_permutation, a_sorted_list_with_queries, cases, given_by
 from tests.evaluate.test_unseen import FAST, SIZES, SLOW, problem_of
 from tests.support.rules import SHORT
@@ -160,6 +162,17 @@ def test_a_domain_that_does_not_fit_is_told_at_the_admission(
     wrong = replace(problem, spec=replace(problem.spec, domain=("1..4", "any")))
     with pytest.raises(InputError, match=r"entry 1 is '1\.\.4', but the given inputs hold"):
         anyio.run(ProgramEvaluator(sandbox, builder).admit, wrong)
+
+
+def test_larger_inputs_that_end_sooner_when_they_are_run_again_are_told_as_such() -> None:
+    problem = Problem("short", "program", "c", Program({"a.c": ""}), ProgramSpec())
+    short = unadmitted(problem, ("not measurable: the test takes 1 ms",))
+    quick = Input("larger-1", Blob.of(b"1"), b"1", "made", 0.018)
+    found = with_larger(short, Amplified((quick,), "4 times (its number)"))
+    (note,) = found.notes
+    assert found.timed == ()
+    assert note.startswith("not measurable: the original's slowest test, larger-1, takes 18.00 ms")
+    assert note.endswith("(maxcode made it: 4 times (its number); it took longer when it was run for the first time)")
 
 
 UNCLEAN = "for (int i = 0; i < n; i++) if (a[i] > 100 && a[n + 1] == 12345678) best++;\n    printf"
