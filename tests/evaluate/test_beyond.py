@@ -280,6 +280,13 @@ def test_where_all_values_are_the_problems_own_larger_sizes_are_left(tmp_path: P
     assert [500 < one.sizes[0] <= 563 for one in shapes] == [True, True]
     assert {one.habits for one in shapes} == {("u",) * 4}
     assert not any(one.is_timed for one in shapes)
+    problem = problem_of(tmp_path, 'domain = { n = "1..900" }')
+    spec = replace(spec_of(problem), timed=((8,),), checked=((1,), (7,)), domain=(("n", "1..9"),))
+    small = replace(problem, spec=replace(problem.spec, function=spec))
+    shapes = beyond_shapes(small, frozenset({"x", "k"}))
+    assert [one.sizes for one in shapes] == [(9,), (9,)] and len({one.name for one in shapes}) == 2
+    drawn_too = {one.name for _ in range(50) for one in drawn_shapes(small)}
+    assert any(name == "n=9" for name in drawn_too) and not drawn_too & {one.name for one in shapes}
 
 
 def test_sizes_go_up_to_the_end_of_their_domain(tmp_path: Path) -> None:

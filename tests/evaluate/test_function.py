@@ -18,6 +18,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, on_one_core
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.evaluate.program.facts import facts_of_calls
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
@@ -69,10 +70,17 @@ def gemm(body: str, before: str = "", honest: str = "honest(m, n, k, A, B, C);")
 
 @pytest.mark.slow
 def test_the_original_is_measured_in_gflops_below_the_roofline(admitted: Admitted) -> None:
-    slowest, *others = admitted.timed  # sizes that nobody named are timed too, if they take long enough here
-    assert slowest.name == "m=120 n=120 k=120" and not any(one.seen for one in others)
+    assert [one.name for one in admitted.timed] == ["m=120 n=120 k=120"]
     assert {given.origin for given in admitted.inputs} == {"seen", "generated"}
     assert 1 < admitted.peak_gflops < 2000
+
+
+def test_sizes_that_nobody_named_are_not_timed_and_no_prompt_tells_of_them(admitted: Admitted) -> None:
+    spec = spec_of(admitted.problem)
+    drawn = [replace(admitted.timed[0], name=f"{n}", workload=Shape(spec, (n, n, n), 6, 104)) for n in (40, 60, 80, 97)]
+    assert not any(one.workload.is_timed for one in drawn)
+    more = tuple(replace(one, seconds=0.01 * int(one.name) ** 3 / 40**3) for one in drawn)
+    assert facts_of_calls(replace(admitted, inputs=(*admitted.inputs, *more))) == facts_of_calls(admitted)
 
 
 def test_a_better_loop_order_is_faster_and_confirmed(

@@ -11,11 +11,14 @@ import anyio
 import pytest
 
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Recheck, Timing
-from maxcode.evaluate.function.function import Shape, spec_of
+from maxcode.evaluate.function.calls import Calls
+from maxcode.evaluate.function.function import Inputs, Shape, spec_of
+from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import with_timing
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Track
 from maxcode.evaluate.machine import roofline
 from maxcode.evaluate.machine.roofline import Bandwidth, memory_of
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
@@ -150,3 +153,27 @@ def test_a_winner_with_suspicious_code_is_verified_at_sizes_that_nobody_was_told
     assert (fallen.outcome, fallen.timing) == (Outcome.WRONG, None)
     assert fallen.harsher is not None
     assert fallen.harsher.result.startswith(f"FAILED on {len(further)} extra inputs: ")
+
+
+def test_a_start_as_slow_as_the_originals_is_charged_to_no_side(sandbox: Sandbox, builder: Builder) -> None:
+    """Not even in the first pass, in which the candidate may come first."""
+    plain = small(GEMM)
+    early = "__attribute__((constructor)) static void early(void) { for (volatile int i = 0; i < 12000000; i++) ; }\n"
+    spec = replace(plain.spec, function=replace(spec_of(plain), calls=2))
+    problem = replace(plain, spec=spec, program=plain.program.with_text(f"{plain.program.text}\n{early}"))
+
+    async def apart() -> list[float]:
+        built = await builder.build(problem, problem.program, final=True)
+        assert built.artefact is not None
+        side, shape, source = RaceSide(built.artefact, {}), timed_shapes(problem)[0], Calls(Inputs(sandbox, problem))
+        timed = [Input(shape.name, await source.inputs.fresh(shape), None, "generated", workload=shape)]
+        found = []
+        for _ in range(8):
+            track = Track(RaceInputs(sandbox, problem, source), {"original": side, "candidate": side}, timed)
+            ran = await track._pass()
+            original, candidate = ran["original", shape.name], ran["candidate", shape.name]
+            later_s = max(0.0, candidate.ready_s - original.ready_s)  # what may be charged
+            found.append((candidate.cpu_s - later_s) / original.ready_s)
+        return found
+
+    assert max(anyio.run(apart)) < 0.8  # the calls take a fifth of the start at most

@@ -390,6 +390,17 @@ def test_an_admission_that_dropped_a_test_or_has_nothing_to_time_is_not_kept(
     assert not list(folder.glob("*-single"))
 
 
+def test_what_is_not_kept_is_not_copied_and_where_nothing_is_kept_no_system_is_looked_at(
+    sandbox: Sandbox, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learned._Asked, "of", lambda given: pytest.fail("an input was copied"))
+    monkeypatch.setattr(kept_admissions, "FILE_AT_MOST", 10)
+    found, _, _ = admits(sandbox, counting(tmp_path), KeptAdmissions(folder, reads=True))
+    assert found.timed and not list(folder.glob("*-single"))
+    monkeypatch.setattr(learned, "tools_and_system", lambda compiler: pytest.fail("the system was looked at"))
+    assert admits(sandbox, counting(tmp_path), KeptAdmissions())[0].timed
+
+
 def test_a_file_outside_the_folders_of_a_client_is_refused_before_anything_kept_is_used(
     sandbox: Sandbox, tmp_path: Path, folder: Path
 ) -> None:

@@ -48,6 +48,18 @@ def test_a_kept_build_is_found_and_is_the_same_and_no_candidate_is_kept(sandbox:
     assert len(list((tmp_path / FOLDER).iterdir())) == 2
 
 
+def test_a_kept_build_is_of_the_same_folders_of_headers(sandbox: Sandbox, tmp_path: Path) -> None:
+    files = {"main.c": "#include <config.h>\nint main(void) { return CODE; }\n"}
+    files |= {f"{name}/config.h": f"#define CODE {code}\n" for code, name in enumerate(("a", "b"))}
+    found = []
+    for folder in ("a", "b", "a"):
+        problem = Problem("kept", "program", "c", Program(files), ProgramSpec(include=(folder,)))
+        one = anyio.run(Builder(sandbox, tmp_path).build, problem, problem.program, True, True)
+        assert one.artefact is not None
+        found.append(one.artefact.sha256)
+    assert found[0] == found[2] != found[1]
+
+
 @pytest.mark.parametrize("keeps", [True, False])
 def test_nothing_is_read_where_the_user_or_a_certificate_asks_for_new_builds(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool

@@ -6,19 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
+import pytest
 
-from maxcode.core.types import Outcome, Problem
+from maxcode.core.types import Clock, Evaluation, Outcome, Problem, Program, ProgramSpec
 from maxcode.evaluate.function.calls import Calls
 from maxcode.evaluate.function.function import Inputs
 from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.function.sizes import timed_shapes
+from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.one_by_one import OneByOne
-from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.ladder.verify import verify
+from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.problems import load
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
 
 GALLERY = Path(__file__).parent / "gallery"
 
@@ -74,3 +78,24 @@ def test_in_rounds_of_one_call_nothing_can_be_put_off(sandbox: Sandbox, builder:
     late = (GALLERY / "functions" / "work_put_off.c").read_text().replace("SLOTS = 8", "SLOTS = 2")
     assert anyio.run(outcome, sandbox, builder, problem, problem.program.text) is Outcome.CORRECT
     assert anyio.run(outcome, sandbox, builder, problem, late) is Outcome.WRONG
+
+
+@pytest.mark.parametrize(("goal", "waits"), [("wall", True), ("cpu", False)])
+def test_a_control_by_the_wall_clock_waits_for_builds(
+    sandbox: Sandbox, builder: Builder, goal: Clock, waits: bool
+) -> None:
+    program = Program({"a.c": "int main(void) { for (volatile int i = 0; i < 1000000; i++) ; }\n"})
+    problem = Problem("short", "program", "c", program, ProgramSpec(flags=("-O1",)), goal=goal)
+    given = Input("1", Blob.of(b""), b"", "generated", 0.001)
+
+    async def pairs(limit_s: float) -> int:
+        original = await builder.build(problem, program)
+        admitted = Admitted(problem, (given,), (given,), original, Evaluation(Outcome.CORRECT))
+        check = ProgramCheck(sandbox, builder, admitted, program, FreshInputs(sandbox, builder))
+        found: list[Pair] = []
+        async with build_lane():
+            with anyio.move_on_after(limit_s):
+                found = await check.control((2,))
+        return len(found)
+
+    assert anyio.run(pairs, 2.0 if waits else 60.0) == (0 if waits else 2)

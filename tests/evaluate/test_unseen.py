@@ -239,16 +239,25 @@ def test_a_defect_that_the_original_does_not_have_is_told_beside_the_result(
 def test_the_original_is_looked_at_by_sanitizers_only_where_a_winner_shows_them_something(
     sandbox: Sandbox, builder: Builder, admitted: Admitted
 ) -> None:
+    program = admitted.problem.program.with_text
+
     def looked(text: str) -> tuple[tuple[str, ...], int]:
         examiner = Examiner(sandbox, builder, FreshInputs(sandbox, builder))
         with recording() as recorder:
-            found = anyio.run(examiner.defects, admitted, admitted.problem.program.with_text(text))
+            found = anyio.run(examiner.defects, admitted, program(text))
         return found, sum(one.count for one in recorder.profile().phases if one.activity == "run")
 
     overflows = FAST.replace("long best", "volatile int most = 2147483647;\n    most = most + n;\n    long best")
     (clean, once), (defects, twice) = looked(FAST), looked(overflows)
     assert (clean, len(defects), twice) == ((), 1, 2 * once)
     assert once > 0
+    hidden = "#ifdef __SANITIZE_ADDRESS__\n#error not here\n#endif\n"
+    (why,), none = looked(FAST + hidden)
+    assert why.startswith("the sanitizers did not look at it: address, undefined: no build: ") and "not here" in why
+    assert none == 0
+    dead = replace(admitted, problem=replace(admitted.problem, program=program(SLOW + hidden)))
+    (why,) = anyio.run(Examiner(sandbox, builder, FreshInputs(sandbox, builder)).defects, dead, program(overflows))
+    assert "the original does not run with them here" in why
 
 
 def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed(
@@ -359,6 +368,13 @@ def test_a_generator_that_takes_a_size_is_asked_for_larger_ones(
     assert [int(one.stdin.read().split()[0]) for one in admitted.inputs if one.origin == "generated"] == [50, 50]
     assert all(int(one.stdin.read().split()[0]) > 1000 for one in admitted.timed)
     assert any("the generator's size" in note for note in admitted.notes)
+
+    (tmp_path / "gen.py").write_text(
+        text.replace("print(n)", "assert n < 500, 'at most 500'\nprint(n)") + "print(*[1] * n)\n"
+    )
+    note = anyio.run(admit).notes[-1]
+    assert "the generator's inputs of 16 times the size cannot be made: the input generator `python3" in note
+    assert "at most 500" in note and note.endswith("; those of 4 times are still too short)")
 
 
 def test_what_cannot_be_made_larger_stays_not_measurable_with_the_reason(

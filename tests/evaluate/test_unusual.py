@@ -10,18 +10,21 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
 from maxcode.errors import InputError
+from maxcode.evaluate.inputs.amplify import Amplified, with_larger
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.fresh import FAILED, GIVEN_ONLY
+from maxcode.evaluate.inputs.invariants import Span
 from maxcode.evaluate.inputs.mutate import is_explained
 from maxcode.evaluate.inputs.one_unlike import one_unlike
-from maxcode.evaluate.inputs.unusual import fields_of, habit, is_possible, stated, wider
+from maxcode.evaluate.inputs.unusual import SIZES_BEYOND, VALUES_BEYOND, fields_of, habit, is_possible, stated, wider
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input, unadmitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.certificate.doubts import findings_of
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.evaluate.test_mutate import a_graph, a_list, a_permutation, a_sorted_list_with_queries, cases, given_by
 from tests.evaluate.test_unseen import FAST, SIZES, SLOW, problem_of
 from tests.support.rules import SHORT
@@ -128,6 +131,48 @@ def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:
         stated(given, ("1..100", "0..5"))
     with pytest.raises(InputError, match="format can be read: the format is read from 3"):
         stated(understand(["1\n"]), ("1..100",))
+
+
+def weights(rng: random.Random) -> str:
+    """A list of decimal numbers, and limits in whole ones."""
+    n = rng.randint(5, 30)
+    return f"{n}\n" + " ".join(f"{rng.uniform(0.5, 9):.1f}" for _ in range(n)) + f"\n{rng.randint(1, 10**6)}\n"
+
+
+def test_decimal_numbers_keep_no_other_from_going_beyond_the_given_ones() -> None:
+    given = given_by(weights, 4)
+    known = given.shapes[0]
+    limits = stated(given, ("1..60", "drawn", "any"))
+    found = [one for turn in range(12) for way in (limits, {}) if (one := wider(given, way, f"{turn}", turn))]
+    assert {one.how[0] for one in found} == {SIZES_BEYOND, VALUES_BEYOND}
+    shown = known.facts["range", (1, 1), 0]
+    assert isinstance(shown, Span)
+    for text in (one.text for one in found):
+        assert all(shown.low <= float(word) <= shown.high for word in text.splitlines()[1].split())
+    base = min(given.texts, key=len)
+    assert larger(given, base, 2, "seed", partial(is_possible, given, limits)) is not None
+    with pytest.raises(InputError, match=r"entry 2 is '\[0, 10\)', but .* decimal numbers from 0\.\d+ to .*\"any\""):
+        stated(given, ("1..60", "[0, 10)", "any"))
+
+
+def test_a_domain_that_does_not_fit_is_told_at_the_admission(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    problem = problem_of(tmp_path, SIZES)
+    wrong = replace(problem, spec=replace(problem.spec, domain=("1..4", "any")))
+    with pytest.raises(InputError, match=r"entry 1 is '1\.\.4', but the given inputs hold"):
+        anyio.run(ProgramEvaluator(sandbox, builder).admit, wrong)
+
+
+def test_larger_inputs_that_end_sooner_when_they_are_run_again_are_told_as_such() -> None:
+    problem = Problem("short", "program", "c", Program({"a.c": ""}), ProgramSpec())
+    short = unadmitted(problem, ("not measurable: the test takes 1 ms",))
+    quick = Input("larger-1", Blob.of(b"1"), b"1", "made", 0.018)
+    found = with_larger(short, Amplified((quick,), "4 times (its number)"))
+    (note,) = found.notes
+    assert found.timed == ()
+    assert note.startswith("not measurable: the original's slowest test, larger-1, takes 18.00 ms")
+    assert note.endswith("(maxcode made it: 4 times (its number); it took longer when it was run for the first time)")
 
 
 UNCLEAN = "for (int i = 0; i < n; i++) if (a[i] > 100 && a[n + 1] == 12345678) best++;\n    printf"

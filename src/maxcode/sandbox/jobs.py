@@ -87,6 +87,10 @@ class Blob:
         """All its bytes."""
         return _contents(self.fd, self.size)
 
+    def beginning(self, count: int) -> bytes:
+        """Its first ``count`` bytes."""
+        return _contents(self.fd, min(count, self.size))
+
     def copy(self) -> Self:
         """A new blob with the same bytes: a program can see the age of a file, and who else uses it."""
         fd = _filled(self.read())

@@ -72,7 +72,8 @@ class Shape:
 
     @property
     def name(self) -> str:
-        """The size, and how values are drawn where it is another way than usual."""
+        """The size, and how values are drawn where it is another way than usual; no two inputs of a verification may
+        have one name."""
         ways = [
             f"{one.name} {NAMES[habit]}"
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
@@ -80,7 +81,9 @@ class Shape:
         ]
         if self.is_moved:
             return f"{self.size}, arrays {self.offset} bytes behind the start of a page"
-        return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else self.size
+        if ways:
+            return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})"
+        return f"{self.size}, beyond the given sizes {self.number}" if self.habits else self.size
 
     @property
     def is_moved(self) -> bool:
@@ -134,8 +137,13 @@ class Shape:
 
     @property
     def is_timed(self) -> bool:
-        """Not on values beyond those drawn, nor at other addresses."""
-        return not self.habits and not self.is_moved
+        """A size to time, not on values beyond those drawn, nor at other addresses."""
+        return self.sizes in self.spec.timed and not self.habits and not self.offset
+
+    @property
+    def is_told(self) -> bool:
+        """A size that the problem names, with usual values: prompts may tell of it."""
+        return self.is_timed or (self.sizes in self.spec.checked and not self.habits)
 
     def answers(self, output: bytes) -> Iterator[bytes]:
         """What each call gave, in order."""

@@ -12,7 +12,7 @@ from maxcode.evaluate.function.function import Shape, spec_of
 DRAWN = 3  # sizes that nobody was told of
 LARGER = 0.125  # by how much sizes go beyond the largest given ones, at most
 _LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
-_MOST_BYTES = 256 << 20  # of the inputs of a verification, as of those of a pass
+_MOST_BYTES = 256 << 20  # of the arrays of all rounds at one size
 _TRIES = 20
 _MIXED = 2  # sizes in other proportions than those given
 _ODD = range(1, 512, 2)  # doubles behind the start of a page, such that no vector of two is aligned

@@ -218,8 +218,10 @@ def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset(), asked: As
     if not free:
         usual = (USUAL,) * len(spec.arrays)
         others = [*larger, *mixed[:1]]
-        pages = (8 * chance.randrange(1, 512) for _ in others)
-        shapes = (Shape(spec, one, rounds_at(spec, one), at, usual) for one, at in zip(others, pages, strict=True))
+        shapes = (
+            Shape(spec, one, rounds_at(spec, one), 8 * chance.randrange(1, 512), usual, number)
+            for number, one in enumerate(others, 1)
+        )
         return () if asked.before else tuple(shapes)
     sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *larger, *mixed]
     chance.shuffle(sizes)

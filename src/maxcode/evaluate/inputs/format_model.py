@@ -36,6 +36,7 @@ from maxcode.evaluate.inputs.invariants import (
 )
 
 TEXTS_LEAST = 3
+_REACH = 2  # a part of the largest count, and numbers above it can be those of bodies
 BYTES_AT_MOST = 8 << 20  # of all texts together; more takes many seconds to read
 
 
@@ -79,7 +80,7 @@ class FormatModel:
     def is_structure(self, path: Path) -> bool:
         """True if lines hold two indices below one bound, as edges and intervals do: they cannot change separately."""
         bounded = [number for _, number in self.below.get(path, ())]
-        return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
+        return len(set(bounded)) < len(bounded) or (len(path) > 2 and self.names_bodies(path, path[:-2]))
 
     def bounded(self, path: Path) -> frozenset[Field]:
         """The columns of a table that never exceed some scalar."""
@@ -95,13 +96,23 @@ class FormatModel:
         """True if an input is one integer and nothing else."""
         return self.shape == (TokenRow(1),) and bool(self.values(((0, 0), 0)))
 
-    def _is_part_of_a_matrix(self, path: Path, bounded: set[int]) -> bool:
-        """True if a list inside a block belongs to one line of as many: adjacent nodes, or a square matrix."""
-        around = path[:-2]
-        outer = [field for field in self.counts if around in users(self.shape, field)]
-        return any(self.scopes[path][number] in outer for number in bounded) or any(
-            path[:-1] in users(self.shape, field) for field in outer
-        )
+    def naming_all(self, field: Field) -> list[Path]:
+        """The tables whose rows name, as edges, every number up to a field in all given texts."""
+        found = [(key[1], key[2]) for key in self.facts if key[0] == "named" and self.words(*key) == {"all"}]
+        return [path for path, number in found if self.scopes[path][number] == field]
+
+    def names_bodies(self, path: Path, block: Path) -> bool:
+        """True if a table inside a block holds numbers of its bodies, as lists of adjacent nodes do, or is one line of
+        a square of them: a body cannot take the place of another."""
+        counts = [field for field in self.counts if block in users(self.shape, field)]
+        bounds = [((path, at), self.scopes[path][number]) for at, number in self.below.get(path, ())]
+        is_line = any(path[:-1] in users(self.shape, field) for field in counts)
+        return is_line or any(bound in counts and self._reaches(field, bound) for field, bound in bounds)
+
+    def _reaches(self, field: Field, count: Field) -> bool:
+        """True if the values of a field could number what another one counts; small numbers of many cases do not."""
+        own = self.values(field)
+        return field not in self.counts and bool(own) and own[0] >= 0 and _REACH * own[-1] >= self.values(count)[-1]
 
 
 def _below(facts: Facts) -> Mapping[Path, Sequence[tuple[int, int]]]:

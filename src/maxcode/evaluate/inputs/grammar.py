@@ -4,8 +4,8 @@
     Tail(0, Count(0))                      n numbers on a line
     Repetition(Count(1), (TokenRow(2),))   m lines of two
 
-``inference.py`` finds the format (``Shape``) of given texts.  A text that does not print back as it was read is not
-used.
+``inference.py`` finds the format (``Shape``) of given texts.  A text of which more than blanks at the end of lines and
+empty lines at its end would be lost is not used; what is made has neither.
 """
 
 from __future__ import annotations

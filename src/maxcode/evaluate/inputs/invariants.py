@@ -3,7 +3,8 @@
 They are observed, never guessed: ranges, remainders, which of two numbers on a line (or of a number and a count) is
 larger; if a list is sorted, convex or concave, has repeats, or stays below its own position; how far neighbours differ;
 what it sums up to, and whether two lists of a text sum up to the same; if a row begins where the one before it ended;
-if rows of two integers are a forest, connected, or without cycles; if a pair that comes again has another value then.
+if rows of two integers are a forest, connected, or without cycles, and name every number up to a count; if a pair that
+comes again has another value then.
 A generated text may show nothing that no given text shows.  With fewer given texts more facts hold by chance, and fewer
 texts can be generated: that is the safe side.
 """
@@ -264,11 +265,16 @@ def _pair_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fa
 
 
 def _edge_facts(table: Table, settled: frozenset[Key]) -> Iterator[tuple[Key, Fact]]:
-    """What rows are as edges."""
-    if settled.issuperset((name, table.path) for name in EDGE_WORDS):
-        return
+    """What rows are as edges, and whether they name every node: those without an edge are not connected."""
     first, second = table.columns[:2]
-    if first.kind == second.kind == "integer" and len(first.tokens) <= _EDGES_AT_MOST:
+    if not first.kind == second.kind == "integer" or len(first.tokens) > _EDGES_AT_MOST:
+        return
+    nodes = {*(first.values or ()), *(second.values or ())}
+    for number, bound in enumerate(table.scope):
+        if bound is not None:
+            is_all = len(nodes) >= bound and min(nodes) >= 0 and max(nodes) <= bound
+            yield ("named", table.path, number), Seen(frozenset({"all" if is_all else "some"}))
+    if not settled.issuperset((name, table.path) for name in EDGE_WORDS):
         edges = [*zip(map(int, first.values or ()), map(int, second.values or ()), strict=True)]
         for name, word in edge_words(edges).items():
             yield (name, table.path), Seen(frozenset({word}))

@@ -124,12 +124,16 @@ def steps_of(known: FormatModel, tree: Tree) -> Iterator[Step]:
 def is_free(known: FormatModel, field: Field) -> bool:
     """True if there may be more or fewer of what a field counts.
 
-    It must count no words, which could refer to one another, and nothing that the field bounds but does not count.
+    It must count no words, which could refer to one another, nor bodies that name one another by number, nor what is
+    in such a body; nor nodes of which every one has an edge, because the edges are counted by another number.
     """
     counted = users(known.shape, field)
+    if any(not _within(path, counted) for path in known.naming_all(field)):
+        return False
     inside = [(path, at) for path, at in known.tokens if _within(path, counted)]
-    matrix = any(len(path) > 2 and known.is_structure(path) and len(known.columns(path)) == 1 for path, _ in inside)
-    return not matrix and all("word" not in known.words("kind", *one) for one in inside)
+    around = {user[:end] for user in counted for end in range(1, len(user) + 1)}
+    graph = any(known.names_bodies(path, block) for path, _ in inside for block in around if len(path) > len(block) + 1)
+    return not graph and all("word" not in known.words("kind", *one) for one in inside)
 
 
 def is_fixed(known: FormatModel, field: Field) -> bool:
@@ -146,8 +150,17 @@ def drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
     """The fields whose numbers may be drawn again."""
     fixed = known.counts | known.bounds
     fields = {field for place in places for field, _, _ in place.columns}
-    free = {field for field in fields if (_is_value(known, field) if is_many(field) else field not in fixed)}
+    free = {
+        field
+        for field in fields
+        if (_is_value(known, field) if is_many(field) else field not in fixed and not _names_bodies(known, field[0]))
+    }
     return {field for field in free if _are_any(known, field) and not _is_special(known.values(field))}
+
+
+def _names_bodies(known: FormatModel, path: Path) -> bool:
+    """Whether a table names bodies of any block around it."""
+    return any(known.names_bodies(path, path[:end]) for end in range(1, len(path) - 1))
 
 
 def is_many(field: Field) -> bool:
@@ -207,9 +220,10 @@ def is_permutable(known: FormatModel, place: NodeAt) -> bool:
     """True if the order is free: values go up and down in every column, and no column could name commands."""
     node, path = place.node, (*place.path, 1)
     if isinstance(node, Repetition) and not node.is_table:
-        return (
-            len(node.body) > 1 and isinstance(node.body[0], TokenRow) and place.counted is not None
-        )  # independent cases
+        inside = {field[0] for field in known.tokens if _within(field[0], frozenset({place.path}))}
+        graph = any(known.names_bodies(one, place.path) for one in inside)
+        cases = len(node.body) > 1 and isinstance(node.body[0], TokenRow) and place.counted is not None
+        return cases and not graph  # independent ones
     if isinstance(node, TokenRow) or not _are_many(known, path) or (len(path) > 2 and known.is_structure(path)):
         return False
     return all(_is_unordered(known, field, isinstance(node, Tail)) for field in known.columns(path))

@@ -95,6 +95,12 @@ def stated(given: Understood, domains: Sequence[str]) -> Limits:
     found = {field: domain_of(text, {}, whole=True) for field, text in zip(fields, domains, strict=True)}
     for field, text in zip(fields, domains, strict=True):
         values, (low, high) = known.values(field), _ends(known, field, found[field])
+        if not values and found[field].which == "between":
+            raise InputError(
+                f"`domain` of [tests]: entry {fields.index(field) + 1} is '{text}', but the given inputs hold "
+                f"{_range_in_words(known, field)} there, and only whole numbers are tried beyond the given ones; write "
+                '"any"'
+            )
         if values and not low <= values[0] <= values[-1] <= high:
             raise InputError(
                 f"`domain` of [tests]: entry {fields.index(field) + 1} is '{text}', but the given inputs hold "
@@ -107,19 +113,24 @@ def is_possible(given: Understood, limits: Limits, text: str) -> bool:
     """Whether all numbers of a text are within the domains that are stated with both ends."""
     known = given.shapes[0]
     tree = tree_of(known.shape, text)
-    ends = {field: Span(*_ends(known, field, one)) for field, one in limits.items() if one.which in _WITH_ENDS}
+    stated = [(field, one) for field, one in limits.items() if one.which in _WITH_ENDS and known.values(field)]
+    ends = {field: Span(*_ends(known, field, one)) for field, one in stated}
     shown = facts_of(known.shape, tree, settled(known.facts)) if tree is not None else ()
     ranges = [(ends[key[1], key[2]], fact) for key, fact in shown if key[0] == "range" and (key[1], key[2]) in ends]
     return tree is not None and all(isinstance(fact, Span) and end.covers(fact) for end, fact in ranges)
 
 
 def _range_in_words(known: FormatModel, field: Field) -> str:
-    values = known.values(field)
-    return f"{values[0]}..{values[-1]}" if values else "words"
+    if values := known.values(field):
+        return f"{values[0]}..{values[-1]}"
+    shown = known.facts.get(("range", *field))
+    if not isinstance(shown, Span) or "word" in known.words("kind", *field):
+        return "words"
+    return f"decimal numbers from {shown.low} to {shown.high}"
 
 
 def _ends(known: FormatModel, field: Field, domain: Domain | None, times: int = _BEYOND) -> tuple[int, int]:
-    """The least and the largest number that may be tried."""
+    """The least and the largest number that may be tried; 0 and 0 of a field that does not hold whole numbers alone."""
     values = known.values(field)
     low, high = min(values, default=0), max(values, default=0)
     far = of_type(low, high, (min(low, times * low), max(high, times * high)))
@@ -364,4 +375,7 @@ def _of_size(known: FormatModel, key: Key, fact: Fact, way: _Wider) -> bool:
 
 
 def _is_within(known: FormatModel, field: Field, fact: Fact, limits: Limits) -> bool:
-    return Span(*_ends(known, field, limits.get(field))).covers(fact) if isinstance(fact, Span) else True
+    """Decimal numbers stay within the given ones, as ``is_new`` looks at them."""
+    if not known.values(field) or not isinstance(fact, Span):
+        return True
+    return Span(*_ends(known, field, limits.get(field))).covers(fact)

@@ -125,7 +125,7 @@ class Builder:
     ) -> tuple[Built, bool]:
         """A final build of an original: the kept one, or a new one, which is kept."""
         sources = {**program.files, **support(problem)}
-        argv = _command(tongue, sources, problem.spec.flags, header)
+        argv = _command(tongue, sources, problem, header)
         parts = [json.dumps([list(sources.items()), argv]), await self._version(tongue)]
         kept = await anyio.to_thread.run_sync(self._kept.find, parts, tongue.tools[0])
         if kept is not None:
@@ -141,8 +141,7 @@ class Builder:
     ) -> tuple[Built, bool]:
         """A build, and whether it may be cached: a compiler that was stopped or killed may have met a busy machine."""
         sources = {**program.files, **support(problem)}
-        folders = tuple(posixpath.normpath(f"-I/src/{folder}") for folder in problem.spec.include)
-        argv = _command(tongue, sources, (*problem.spec.flags, *folders), header)
+        argv = _command(tongue, sources, problem, header)
         binds = [*binds_of(problem), *([(header, "/pch")] if header is not None else [])]
         nothing = MachineCode() if tongue.native else None
         listing = b""
@@ -257,9 +256,11 @@ def _leading_includes(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _command(tongue: Language, sources: Iterable[str], flags: tuple[str, ...], header: Path | None) -> tuple[str, ...]:
+def _command(tongue: Language, sources: Iterable[str], problem: Problem, header: Path | None) -> tuple[str, ...]:
+    flags = problem.spec.flags
     libraries = tuple(flag for flag in flags if flag.startswith("-l"))
-    options = (*(flag for flag in flags if not flag.startswith("-l")), *tongue.watch)
+    folders = (posixpath.normpath(f"-I/src/{folder}") for folder in problem.spec.include)
+    options = (*(flag for flag in flags if not flag.startswith("-l")), *folders, *tongue.watch)
     if header is not None:
         options = ("-I/pch", "-include", "pch.h", *options)
     compiled = tuple(f"/src/{path}" for path in sources if path.endswith(tongue.suffixes))

@@ -23,7 +23,7 @@ import msgspec
 
 from maxcode import errors
 from maxcode.evaluate.ladder.kept_builds import VARIABLE
-from maxcode.evaluate.ladder.own_folder import OwnFolder, processor
+from maxcode.evaluate.ladder.own_folder import OwnFolder, processor, stamp
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.tiers import UNSAFE
 
@@ -90,8 +90,12 @@ class KeptAdmissions:
             return None, f"{', '.join(changed)} {'has' if len(changed) == 1 else 'have'} changed since {since}"
         return found, f"nothing has changed since {since}"
 
+    def takes(self, size: int) -> bool:
+        """Whether so many bytes would be kept: ask before they are copied."""
+        return self.folder is not None and size <= FILE_AT_MOST
+
     def keep(self, name: str, rests_on: Mapping[str, str], found: object) -> None:
-        """Keeps what an admission found out; does nothing if it is too large or cannot be written."""
+        """Keeps what an admission found out, of a size that it ``takes``; does nothing if it cannot be written."""
         if self.folder is not None:
             kept = _Kept(dict(rests_on), time.time(), msgspec.msgpack.encode(found))
             self._own(self.folder).keep(name, msgspec.msgpack.encode(kept))
@@ -128,7 +132,7 @@ def stamps(tops: Iterable[str]) -> Iterator[str]:
     waiting = sorted(tops)
     while waiting:
         path = waiting.pop()
-        yield _stamp(path)
+        yield stamp(path, follows=False)
         if os.path.islink(path) or not os.path.isdir(path):
             continue
         try:
@@ -138,12 +142,4 @@ def stamps(tops: Iterable[str]) -> Iterator[str]:
             yield "closed"
             continue
         waiting += [one.path for one in found if one.is_dir(follow_symlinks=False)]
-        yield from (_stamp(one.path) for one in found if not one.is_dir(follow_symlinks=False))
-
-
-def _stamp(path: str) -> str:
-    try:
-        about = os.lstat(path)
-    except OSError:
-        return f"{path} -"
-    return f"{path} {about.st_mode} {about.st_size} {about.st_ino} {about.st_mtime_ns} {about.st_ctime_ns}"
+        yield from (stamp(one.path, follows=False) for one in found if not one.is_dir(follow_symlinks=False))

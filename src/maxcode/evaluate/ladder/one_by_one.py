@@ -35,9 +35,8 @@ class OneByOne:
         if count < self.least or count >= _MOST * self.least:
             return count >= self.least
         saved, limit = self._saved(self.several), self._worth()
-        if _is_clear(saved, limit) and median(saved) < limit:
-            return True
-        return _is_clear(saved, limit) and _is_clear(self._saved(self.alone), _LITTLE * median(saved))
+        is_known = median(saved) < limit or _is_clear(self._saved(self.alone), _LITTLE * median(saved))
+        return is_known and _is_clear(saved, limit)
 
     def doubt(self) -> str:
         """The doubt about a winner that saves little alone beside what it saves together; empty if it does not."""

@@ -78,13 +78,13 @@ class OwnFolder:
                 path.unlink(missing_ok=True)
 
 
-def stamp(path: Path) -> str:
-    """Path, size, inode and time of change of a file."""
+def stamp(path: Path | str, follows: bool = True) -> str:
+    """Path, mode, size, inode and times of change of a file, or of a link itself."""
     try:
-        about = path.stat()
+        about = os.stat(path, follow_symlinks=follows)
     except OSError:
         return f"{path} -"
-    return f"{path} {about.st_size} {about.st_ino} {about.st_mtime_ns} {about.st_ctime_ns}"
+    return f"{path} {about.st_mode} {about.st_size} {about.st_ino} {about.st_mtime_ns} {about.st_ctime_ns}"
 
 
 def processor() -> Iterator[bytes]:

@@ -190,9 +190,10 @@ def unadmitted(problem: Problem, notes: tuple[str, ...] = ()) -> Admitted:
 
 
 def identity(problem: Problem) -> str:
-    """A hash of what an admission depends on: everything but the permitted techniques."""
-    plain = replace(problem, permitted=None)
-    return hashlib.sha256(repr((plain.program.digest, plain.language, plain.spec, plain.goal)).encode()).hexdigest()
+    """A hash of what an admission depends on, but for the contents of the files that the problem names: tests, and what
+    its commands need.  The permitted techniques and the id change no admission."""
+    parts = problem.program.digest, problem.language, problem.spec, problem.goal
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def read_inputs(problem: Problem) -> list[Input]:

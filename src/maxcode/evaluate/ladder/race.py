@@ -11,8 +11,8 @@ CPU time, which more threads cannot improve.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal, Protocol, final
@@ -163,7 +163,8 @@ class Track:
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
             async with session_of(self._sandbox, self._problem, blobs) as session:
                 found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
-            found = {key: await self._charged(*key, ran) for key, ran in found.items()}
+            first = sorted(found, key=lambda key: key[0] != "original")  # whose start the others are compared with
+            found = {key: await self._charged(*key, found[key]) for key in first}
             for given in timed:
                 await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
@@ -300,13 +301,20 @@ class RaceResult:
     sittings: tuple[int, ...] = ()
 
 
+@asynccontextmanager
+async def timing_alone(clock: Clock) -> AsyncIterator[None]:
+    """The timing lane; by the wall clock, without builds beside it."""
+    async with timing_lane(), AsyncExitStack() as stack:
+        if clock == "wall":
+            await stack.enter_async_context(no_builds())
+        stack.enter_context(activity(TIMING))
+        yield
+
+
 async def run_until(end: End, track: Pairing) -> RaceResult:
     """Makes pairs, in the timing lane, until ``end`` returns a verdict on them."""
     pairs: list[Pair] = []
-    async with timing_lane(), AsyncExitStack() as stack:
-        if track.clock == "wall":
-            await stack.enter_async_context(no_builds())
-        stack.enter_context(activity(TIMING))
+    async with timing_alone(track.clock):
         pressure = watched()
         while True:
             pairs.append(await track.pair())

@@ -14,9 +14,12 @@ from typing import final
 import anyio
 
 from maxcode.code.languages import language
+from maxcode.core.ahead import computed
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
+from maxcode.evaluate.inputs.given import understood
+from maxcode.evaluate.inputs.unusual import stated
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
@@ -36,7 +39,7 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, is_accepted, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
-from maxcode.evaluate.program.learned import Learned, is_lasting, parts
+from maxcode.evaluate.program.learned import Learned, is_lasting, parts, size_of
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
@@ -125,8 +128,8 @@ class Admissions:
             admitted = known.admitted(problem, original, source)
             return replace(admitted, notes=(_KEPT.format(why), *admitted.notes))
         admitted = await self._learned(problem, original)
-        if is_lasting(admitted):
-            learned = Learned.of(admitted, time.monotonic() - began)
+        if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
+            learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
             await anyio.to_thread.run_sync(self._earlier.keep, key, rests_on, learned)
         note = () if why in ("", NOT_KEPT) else (_ANEW.format(why),)
         return replace(admitted, notes=(*note, *admitted.notes))
@@ -158,6 +161,8 @@ class Admissions:
         roofs = await kind.roofs(self._sandbox, problem)
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
+        if problem.spec.domain:  # a wrong one is told before anything is proposed
+            await computed(stated, await understood(admitted), problem.spec.domain)
         if not timed:
             step("inputs are made larger")
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)

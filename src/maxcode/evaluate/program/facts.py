@@ -72,7 +72,7 @@ def facts_of_calls(admitted: Admitted) -> Facts:
     points = [
         Point(one.seconds / (shape.rounds * slots), {WORK: shape.flop / (shape.rounds * slots)})
         for one, shape in shapes
-        if shape.is_timed
+        if shape.is_told
     ]
     return Facts(
         timed=tuple(_timed_call(one, shape) for one, shape in timed),
@@ -140,4 +140,4 @@ def _sizes(given: Input, known: Understood) -> dict[str, float]:
 
 
 def _beginning(given: Input) -> str:
-    return given.stdin.read()[:_HEAD_AT_MOST].decode("ascii", "replace")
+    return given.stdin.beginning(_HEAD_AT_MOST).decode("ascii", "replace")

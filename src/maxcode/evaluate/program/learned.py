@@ -12,7 +12,7 @@ candidates are all verified on the same.  Still none is used for longer than a d
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -94,23 +94,37 @@ def is_lasting(admitted: Admitted) -> bool:
     return bool(admitted.timed) and not admitted.dropped
 
 
+def size_of(admitted: Admitted) -> int:
+    """The bytes of what is kept of it, nearly: of its inputs and their answers."""
+    return sum(given.stdin.size + len(given.expected or b"") for given in admitted.inputs)
+
+
 def parts(problem: Problem, original: Blob, runtime: str) -> dict[str, Iterable[str]]:
-    """What an admission rests on besides what each does, the files that ``identity`` knows by name alone among it.
+    """What an admission rests on besides what each does, the files that ``identity`` knows by name alone among it; read
+    when it is asked for, which takes a while.
     ``runtime``: the copy of the language's runtime, whose name changes with its files."""
-    commands = (*problem.spec.generator, *problem.spec.checker.command)
     return {
         "the original's build": (original.sha256,),
         "a test": _tests(problem),
-        "a file of the generator or the checker": (
-            f"{name} {hashlib.sha256(data).hexdigest()}"
-            for name, data in command_files(problem.spec.folder, commands).items()
-        ),
-        SYSTEM: (runtime, *tools_and_system(tongue_of(problem).tools[0]), *libraries()),
+        "a file of the generator or the checker": _commands(problem),
+        SYSTEM: _system(problem, runtime),
         "a file of the virtual environment": stamps(str(folder) for folder, _ in binds_of(problem)),
     }
 
 
-def _tests(problem: Problem) -> Iterable[str]:
+def _commands(problem: Problem) -> Iterator[str]:
+    commands = (*problem.spec.generator, *problem.spec.checker.command)
+    for name, data in command_files(problem.spec.folder, commands).items():
+        yield f"{name} {hashlib.sha256(data).hexdigest()}"
+
+
+def _system(problem: Problem, runtime: str) -> Iterator[str]:
+    yield runtime
+    yield from tools_and_system(tongue_of(problem).tools[0])
+    yield from libraries()
+
+
+def _tests(problem: Problem) -> Iterator[str]:
     for given in read_inputs(problem):
         with given.stdin:
             yield f"{given.stdin.sha256} {hashlib.sha256(given.expected or b'').hexdigest()} {given.expected is None}"

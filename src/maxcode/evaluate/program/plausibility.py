@@ -28,6 +28,7 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
 _DEFECTS_SHOWN = 3
+UNSEEN = "the sanitizers did not look at it"  # the beginning of a warning
 
 
 @final
@@ -135,7 +136,7 @@ class Examiner:
 
     @in_stage("sanitizers")
     async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
-        """The sanitizers' findings in the program that the original does not have, as text."""
+        """The sanitizers' findings in the program that the original does not have, as text; or why they say nothing."""
         bench = bench_for(self.sandbox, self.builder, admitted.problem, _cheap(admitted.inputs))
         if isinstance(bench, Sanitized):
             return ()
@@ -146,6 +147,8 @@ class Examiner:
                 self.originals[key] = await bench.look(admitted.problem.program)
         if found.defects:  # else nothing that the original shows can matter
             found = compared(bench, found, self.originals[key])
+        if not found.inputs:
+            return (f"{UNSEEN}: {found.not_run[-1]}",)
         new = [defect for defect in found.defects if not defect.in_original]
         shown = sorted(new, key=lambda one: one.is_permitted)[:_DEFECTS_SHOWN]
         return tuple(f"{f'{PERMITTED}:' if one.is_permitted else FINDING} {one}" for one in shown)

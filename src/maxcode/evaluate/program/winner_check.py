@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from maxcode.core.phases import TIMING, activity, in_stage
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Action, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.second_look import shape_of
@@ -17,11 +17,11 @@ from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
-from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
+from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until, timing_alone
 from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.evaluate.ladder.verify import Verified, verify
-from maxcode.sandbox.lanes import build_lane, timing_lane
+from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _LONGER = "; give a test that takes longer, or say with `domain` of [tests] how large inputs can be"
@@ -110,10 +110,9 @@ class ProgramCheck:
         several, single = self._track(*sides, timed), self._track(*sides, alone)
         both = OneByOne(sum(_calls(one) for one in timed), pairs)
         try:
-            async with timing_lane():
-                with activity(TIMING):
-                    while not both.is_over():
-                        both.add([await several.pair()], [await single.pair()])
+            async with timing_alone(several.clock):
+                while not both.is_over():
+                    both.add([await several.pair()], [await single.pair()])
         except WrongOutput as wrong:
             return FreshRace(failed=f"{wrong.side}, called one by one: {wrong}", by_original=wrong.side == "original")
         return replace(found, doubt=both.doubt())
@@ -124,9 +123,8 @@ class ProgramCheck:
         original = self._original(self.admitted.inputs)
         track = self._track(original, original, self.admitted.timed)
         try:
-            async with timing_lane():
-                with activity(TIMING):
-                    return [await track.pair() for _ in range(sum(sittings))]
+            async with timing_alone(track.clock):
+                return [await track.pair() for _ in range(sum(sittings))]
         except WrongOutput as wrong:
             raise InputError(f"the original does not give an accepted answer every time: {wrong}") from wrong
 

@@ -121,7 +121,8 @@ async def admitted(sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, kee
     first = await _first_runs(place, Layers(tree))
     base = await _with_canary(await _base(place, tree, first, notes))
     first = replace(first, canary=base.canary, all_s=time.monotonic() - began)
-    await anyio.to_thread.run_sync(kept.keep, identity(problem), rests_on, first)
+    if kept.takes(len(first.built) + sum(map(len, first.outputs))):
+        await anyio.to_thread.run_sync(kept.keep, identity(problem), rests_on, first)
     return base
 
 
