@@ -63,8 +63,8 @@ class PromptRow:
 @final
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """The result of one answer: its program if correct, and its quality (GFLOPS or a speed-up).  ``scored`` is False if
-    the machine failed; such an answer is ignored."""
+    """The result of one answer: its program if correct, its quality (GFLOPS or a speed-up), and its schedule if it is
+    one.  ``scored`` is False if the machine failed; such an answer is ignored."""
 
     problem: str
     stage: int
@@ -72,6 +72,7 @@ class ScoredAnswer:
     program: Program | None
     quality: float | None
     scored: bool = True
+    schedule: str = ""
 
 
 @final
@@ -165,7 +166,7 @@ class ArchiveProgress:
             if where is not None and one.program is not None and one.quality is not None:
                 place = self._places[one.problem]
                 place.seen[where] += 1
-                place.archive.offer(Kept(where, one.program, one.quality, step))
+                place.archive.offer(Kept(where, one.program, one.quality, step, one.schedule))
         self._promote(step, answers)
 
     def _promote(self, step: int, answers: Sequence[ScoredAnswer]) -> None:

@@ -151,7 +151,7 @@ class Judge:
         reward = self.rules.reward
         scores = [reward(one) for one in batch.evaluations]
         answers = [
-            _answer(number, row, action, one)
+            _answer(number, row, self.rules.prompts.schedule(action), action, one)
             for number, row, action, one in zip(numbers, rows, actions, batch.evaluations, strict=True)
         ]
         bonus = self.progress.bonus(answers, self.share(list(answers)))
@@ -260,8 +260,8 @@ def _mark(program: Program, language: str) -> str:
     return fingerprint(program.files, language)[:16]
 
 
-def _answer(number: int, row: PromptRow, action: Action, evaluation: Evaluation | None) -> ScoredAnswer:
+def _answer(number: int, row: PromptRow, schedule: str, action: Action, evaluation: Evaluation | None) -> ScoredAnswer:
     found = rate(evaluation)
     program = action.program if found is not None else None
     quality = found.value if found is not None else None
-    return ScoredAnswer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation))
+    return ScoredAnswer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation), schedule)

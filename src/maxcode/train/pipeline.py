@@ -34,6 +34,7 @@ from maxcode.train import corpus as kernels
 from maxcode.train.assess import Assessment, Exam, as_json, assess, generator, stages_to_ask
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Beyond, beyond
+from maxcode.train.decoding import kept_legal
 from maxcode.train.evaluators import TrainTarget
 from maxcode.train.grpo import (
     Learner,
@@ -125,6 +126,7 @@ class _Run:
                 learner = self._pretrained(corpus)
         else:
             learner = self._given(self._config.model.path)
+        learner = kept_legal(self._config, learner, self._problems)
         parameters = size(learner.model)
         with self._clock.phase("before"):
             before = self._assessed("before", learner) if self._config.assess.before else Assessment(())
@@ -154,7 +156,7 @@ class _Run:
         table = self._config.corpus
         if not path.exists():
             made = []
-            for one in kernels.examples(self._problems, table, self._config.seed):
+            for one in kernels.examples(self._problems, table, self._config.seed, self._config.completion):
                 made.append(one)
                 if len(made) % 200 == 0:
                     self._say(Note("corpus", len(made), table.kernels))
@@ -210,9 +212,11 @@ class _Run:
         final_folder = str(self._out / "grpo" / "final")
         tokenizer = load_tokenizer(final_folder, self._config.model.prompts)
         if self._config.model.lora is None:
-            return Learner(load_model(final_folder, self._config.model), tokenizer)
-        base = self._config.model.path or str(self._out / "pretrained")
-        return Learner(_with_adapters(load_model(base, self._config.model), final_folder), tokenizer)
+            model = load_model(final_folder, self._config.model)
+        else:
+            base = self._config.model.path or str(self._out / "pretrained")
+            model = _with_adapters(load_model(base, self._config.model), final_folder)
+        return kept_legal(self._config, Learner(model, tokenizer), self._problems)
 
     def _best(self, judge: Judge) -> tuple[Kept | None, Interval | None]:
         """The best kernel of the archives, measured again."""
@@ -258,7 +262,8 @@ def assess_model(
         model = load_model(config.model.path, config.model)
         if adapter is not None:
             model = _with_adapters(model, str(adapter))
-        learner = Learner(model, load_tokenizer(config.model.path, config.model.prompts))
+        tokenizer = load_tokenizer(config.model.path, config.model.prompts)
+        learner = kept_legal(config, Learner(model, tokenizer), problems)
         asked = stages_to_ask(problems, config.rules.stages)
         exam = Exam(config, asked, bench.assessing, out)
         prompts = prompts_of(config, bench.machine)
