@@ -4,7 +4,7 @@
     completion = "text" | "schedule"   # what the policy writes: a whole file, or steps of the kernels policy
     [model]      path = "Qwen/..." or scratch = { hidden = 128, ... }, lora = { r = 16 }
     [reward]     kind = "shaped" | "paper" | "gated"
-    [advantage]  kind = "max_at_k" | "plain" | "leave_one_out", k, mix, shrink
+    [advantage]  kind = "max_at_k" | "plain" | "leave_one_out" | "entropic", k, mix, shrink
     [diversity]  promotion, archive, shown, novelty, stages = "stages.toml"; see search/stages.py
     [grpo]       steps, prompts, generations, learning_rate, ...; [grpo.more] any option of TRL's GRPOConfig
     [bench]      cluster = "tcp://HOST:PORT", where answers are measured; shared_cores
