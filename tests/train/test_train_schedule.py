@@ -18,6 +18,7 @@ from maxcode.search.stages import USUAL
 from maxcode.train import corpus as kernels
 from maxcode.train.config import CorpusTable, TrainConfig
 from maxcode.train.decoding import Legal
+from maxcode.train.diversity import BEFORE
 from maxcode.train.grpo import prompts_of
 from maxcode.train.model import PIECES, load_tokenizer, train_tokenizer
 from maxcode.train.pipeline import run
@@ -204,3 +205,17 @@ def test_a_run_that_goes_on_is_the_unbroken_one(finished: Path, tmp_path: Path) 
         assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
     again = load_tokenizer(str(finished / "pretrained"), "compact")
     assert len(again.encode("simd(p in gemm, as=reduction)\n")) < 12
+
+
+@pytest.mark.slow
+def test_an_archive_that_begins_with_the_corpus_shows_its_schedules_in_the_first_prompts(tmp_path: Path) -> None:
+    begun = config(diversity={"begin": "corpus", "shown": 1.0}, assess={"samples": 0})
+    run(begun, tmp_path, TableBench())
+    samples = [json.loads(line) for line in (tmp_path / "grpo" / "samples.jsonl").read_text().splitlines()]
+    assert any(one["shown"] for one in samples if one["step"] == 0)
+    kept = json.loads((tmp_path / "grpo" / "checkpoint-3" / "diversity.json").read_text())["gemm"]["archive"]
+    corpus = [one for one in kept if one["made"] == BEFORE]
+    assert len(corpus) == 3 and all(one["schedule"] and one["quality"] > 1 for one in corpus)
+    assert list((tmp_path / "best").iterdir())
+    with pytest.raises(InputError, match=r"a given model \(model.path\) has no corpus"):
+        config(diversity={"begin": "corpus"}, model={"path": "folder"})

@@ -78,11 +78,13 @@ class RewardTable:
 @final
 @dataclass(frozen=True, slots=True)
 class DiversityTable:
-    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none"."""
+    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none".
+    ``begin``: what the archive holds at first, nothing or the evaluated kernels of the corpus."""
 
     stages: str = "usual"
     promotion: bool = False
     archive: bool = True
+    begin: Literal["empty", "corpus"] = "empty"
     shown: float = 0.5
     novelty: float = 0.05
     decay: float = 0.9
@@ -265,6 +267,10 @@ def _sensible(found: TrainConfig, where: str) -> None:
         raise InputError(
             f"{where}: model.scratch has hidden = {shape.hidden}, layers = {shape.layers} and heads = {shape.heads}; "
             "each is at least 1, and hidden a multiple of twice the heads"
+        )
+    if found.diversity.begin == "corpus" and found.model.path:
+        raise InputError(
+            f'{where}: diversity.begin = "corpus", but a given model (model.path) has no corpus; set it to "empty"'
         )
     if grpo.generations < 2:
         raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")

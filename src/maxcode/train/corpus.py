@@ -30,6 +30,7 @@ from maxcode.policy.rules.kernels import Permitted
 from maxcode.policy.rules.kernels.schedule import Taken, needs, offers, walk, written
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
+from maxcode.train.diversity import BEFORE
 from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout
 from maxcode.train.rewards import rate
 
@@ -183,7 +184,27 @@ def _mark(problem: Problem, text: str) -> str:
     return fingerprint(problem.program.with_text(text).files, problem.language)
 
 
-def best_rate(verified: Sequence[tuple[Example, Evaluation]]) -> float:
-    """The rate of the fastest evaluated kernel, in GFLOPS (or as a speed-up); 0 if none was evaluated."""
-    rates = (found.value for _, one in verified if (found := rate(one)) is not None)
-    return max(rates, default=0.0)
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a corpus after some of its kernels were evaluated: these, by problem, and the best rate (GFLOPS
+    or a speed-up; 0 if none was evaluated)."""
+
+    kernels: int
+    distinct: int
+    best: float
+    measured: dict[str, list[Kept]]
+
+
+def verified(
+    found: Sequence[Example], evaluated: Sequence[tuple[Example, Evaluation]], problems: Sequence[Problem]
+) -> Verified:
+    """The summary of a corpus and of what ``verify`` returned."""
+    measured: dict[str, list[Kept]] = {}
+    originals = {problem.id: problem.program for problem in problems}
+    for one, evaluation in evaluated:
+        known = rate(evaluation)
+        if known is not None:
+            program = originals[one.problem].with_text(one.kernel)
+            kept = Kept(one.cell, program, known.value, BEFORE, one.schedule)
+            measured.setdefault(one.problem, []).append(kept)
+    best = max((one.quality for kept in measured.values() for one in kept), default=0.0)
+    return Verified(kernels=len(found), distinct=len(distinct(found)), best=best, measured=measured)

@@ -28,6 +28,7 @@ from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
 
 LAG = 1  # steps that a prompt is behind: the trainer fetches the next batch before this one is scored
+BEFORE = -LAG - 1  # the time of kernels that are known before the first step, so that its prompts can show them
 FILE = "diversity.json"
 
 
@@ -141,6 +142,12 @@ class ArchiveProgress:
 
     def _chance(self, what: str, step: int, slot: int) -> float:
         return draw(self._seed, what, step, slot) / 2**64
+
+    def begin(self, known: Mapping[str, Sequence[Kept]]) -> None:
+        """Fills the archives, by problem, with kernels made at ``BEFORE``."""
+        for name, kernels in known.items():
+            for one in kernels:
+                self._places[name].archive.offer(one)
 
     # ----------------------------------------------------------------------------------------------- after a step
 

@@ -76,6 +76,7 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 
     ``corpus_best``  the rate of the fastest evaluated kernel of the corpus
     ``best``         the rate of the fastest kernel of all, measured again
+    ``best_step``    the step that made it; None if no step did
     ``beyond``       by problem, the part of the archive that is not in the corpus
     """
 
@@ -118,10 +119,10 @@ class _Run:
 
     def go(self) -> TrainResult:
         corpus: list[kernels.Example] = []
-        corpus_best = 0.0
+        known = kernels.verified((), (), ())
         if not self._config.model.path:
             with self._clock.phase("corpus"):
-                corpus, corpus_best = self._corpus()
+                corpus, known = self._corpus()
             with self._clock.phase("pretrain"):
                 learner = self._pretrained(corpus)
         else:
@@ -131,7 +132,7 @@ class _Run:
         with self._clock.phase("before"):
             before = self._assessed("before", learner) if self._config.assess.before else Assessment(())
         with self._clock.phase("grpo"):
-            judge = self._learned(learner)
+            judge = self._learned(learner, known)
         with self._clock.phase("after"):
             assesses = self._config.grpo.steps and self._config.assess.samples
             after = self._assessed("after", self._final()) if assesses else Assessment(())
@@ -141,17 +142,17 @@ class _Run:
             seconds=self._clock.seconds,
             parameters=parameters,
             kernels=len(judge.measuring),
-            corpus_best=corpus_best,
+            corpus_best=known.best,
             before=json.loads(as_json(before)) if before.answers else {},
             after=json.loads(as_json(after)) if after.answers else {},
             best=measured,
-            best_step=best.made if best is not None else None,
+            best_step=best.made if best is not None and best.made >= 0 else None,
             beyond=self._beyond(corpus, judge),
             report=str(self._out / "report.html"),
         )
         return result if rank() else self._written(result, before, after, judge, best)
 
-    def _corpus(self) -> tuple[list[kernels.Example], float]:
+    def _corpus(self) -> tuple[list[kernels.Example], kernels.Verified]:
         path, checked = self._out / "corpus.jsonl", self._out / "corpus.json"
         table = self._config.corpus
         if not path.exists():
@@ -165,10 +166,10 @@ class _Run:
         if not checked.exists():
             self._say(Note("corpus", table.kernels, table.kernels, f"evaluating {table.verified} of its kernels"))
             verify = partial(kernels.verify, count=table.verified, seed=self._config.seed)
-            verified = anyio.run(verify, found, self._problems, self._bench.training)
-            told = {"kernels": len(found), "distinct": len(kernels.distinct(found)), "verified": len(verified)}
-            write_whole(checked, (json.dumps({**told, "best": kernels.best_rate(verified)}) + "\n").encode())
-        return found, float(json.loads(read_text(checked))["best"])
+            evaluated = anyio.run(verify, found, self._problems, self._bench.training)
+            known = kernels.verified(found, evaluated, self._problems)
+            write_whole(checked, msgspec.json.encode(known) + b"\n")
+        return found, msgspec.json.decode(read_text(checked), type=kernels.Verified)
 
     def _pretrained(self, corpus: Sequence[kernels.Example]) -> Learner:
         def told(step: int, steps: int, loss: float) -> None:
@@ -192,10 +193,12 @@ class _Run:
         exam = Exam(self._config, asked, self._bench.assessing, self._out / name)
         return assess(exam, generator(self._config, learner), prompts_of(self._config, self._bench.machine), told)
 
-    def _learned(self, learner: Learner) -> Judge:
+    def _learned(self, learner: Learner, known: kernels.Verified) -> Judge:
         folder = self._out / "grpo"
         measuring = Measuring(self._bench.training, self._bench.afresh, folder, rank())
         judge = new_judge(self._config, self._problems, measuring, folder, self._bench.machine)
+        if self._config.diversity.begin == "corpus":
+            judge.progress.begin(known.measured)
         steps = self._config.grpo.steps
         if not steps:
             return judge
