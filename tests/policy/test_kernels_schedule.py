@@ -11,6 +11,7 @@ import pytest
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.errors import InputError
+from maxcode.policy.rules.kernels.outline import outline
 from maxcode.policy.rules.kernels.schedule import Taken, applied, needs, offers, read, walk, written
 from maxcode.policy.rules.kernels.steps import ALL, Permitted, offered
 from tests.support.selection import some
@@ -124,3 +125,12 @@ def test_the_same_draw_gives_the_same_schedule() -> None:
     assert walked(GEMM, "c", 7) == walked(GEMM, "c", 7)
     assert len({schedule(walked(GEMM, "c", draw)) for draw in range(10)}) > 7
     assert {read(schedule(walked(GEMM, "c", draw)))[0].step for draw in range(10)} <= {step.rule.name for step in ALL}
+
+
+def test_an_outline_names_functions_loops_and_elements_as_schedules_do() -> None:
+    text = (EXAMPLES / "stencil" / "stencil.c").read_text(encoding="utf-8")
+    assert outline(Unit("c", text))[:5] == ["stencil", ".x", "..y", "...z", "....at = z n y x"]
+    twice = applied(GEMM, "c", "accumulate(j in gemm)", Permitted())
+    assert outline(Unit("c", twice)) == [
+        "gemm", ".i", "..j", "...C[i j] =", "..j#2", "...p", "....C[i j] += A[i p] B[p j]"
+    ]  # fmt: skip
