@@ -186,6 +186,10 @@ def test_a_run_learns_and_nearly_all_its_answers_are_legal(finished: Path) -> No
     steps = [json.loads(line) for line in (finished / "grpo" / "steps.jsonl").read_text().splitlines()]
     assert [line["step"] for line in steps] == [0, 1, 2]
     assert all(line["valid"] == 1.0 for line in steps)
+    samples = [json.loads(line) for line in (finished / "grpo" / "samples.jsonl").read_text().splitlines()]
+    assert all(PROMPTS.read(GEMM, one["schedule"]).program for one in samples)
+    best = PROMPTS.read(GEMM, (finished / "best" / "schedule.txt").read_text()).program
+    assert best is not None and best.text == (finished / "best" / "gemm.c").read_text()
     kept = json.loads((finished / "grpo" / "checkpoint-3" / "diversity.json").read_text())["gemm"]["archive"]
     assert kept
     for one in kept:

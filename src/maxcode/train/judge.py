@@ -30,9 +30,9 @@ BEST_OF = 8
 FEW_UNIQUE, FALLING = 0.2, 0.2  # a step is marked below this share of different answers, or at this loss of validity
 
 
-class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and ``score`` are None if the
-    machine failed."""
+class SampleLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One answer, and its schedule if it is one.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and
+    ``score`` are None if the machine failed."""
 
     step: int
     problem: str
@@ -43,6 +43,7 @@ class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
     rate: Interval | None
     score: float | None
     advantage: float | None
+    schedule: str = ""
 
 
 class StepLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,6 +254,7 @@ class _Found:
             rate=rate(self.evaluation),
             score=self.score,
             advantage=self.advantage,
+            schedule=self.answer.schedule,
         )
 
 

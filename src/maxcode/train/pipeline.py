@@ -231,6 +231,8 @@ class _Run:
         evaluation = anyio.run(self._bench.assessing.evaluate, problem, Action(best.program))
         for path, text in best.program.files.items():
             write_whole(self._out / "best" / path, text.encode())
+        if best.schedule:
+            write_whole(self._out / "best" / "schedule.txt", best.schedule.encode())
         return best, rate(evaluation)
 
     def _beyond(self, corpus: Sequence[kernels.Example], judge: Judge) -> dict[str, Beyond]:
