@@ -1,10 +1,12 @@
 """The loop nests of a program in the words of schedules: what a small policy needs to know of it.
 
-gemm                       a function
-.i                         its loops, by their names in schedules; a dot for each level
-..j
-...p
-....C[i j] += A[i p] B[p j]
+    gemm                       a function
+    .i                         its loops, by their names in schedules; a dot for each level
+    ..j
+    ...p
+    ....C[i j] += A[i p] B[p j]
+
+Elements are named by the loops that move through them, calls and scalars are left out.
 """
 
 from __future__ import annotations
