@@ -1,6 +1,7 @@
 """Variants of the training at equal numbers of samples, compared with other uses of the same measurements.
 
     python benchmarks/rl.py [--config CONFIG.toml] [--seeds 0 1 2] [--variants max@k plain ...] [--out runs/rl]
+                            [--completion schedule]
 
 All share one corpus and one pre-trained policy (seed 0).  Every variant is trained with seed 0, and the default one
 (max@k) with all seeds.  A policy's figures are those of new answers, measured apart from training
@@ -21,8 +22,8 @@ import json
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from maxcode.train import corpus as kernels
 from maxcode.train import pipeline
 from maxcode.train.assess import generator, stages_to_ask
 from maxcode.train.config import TrainConfig, read_config
+from maxcode.train.decoding import kept_legal
 from maxcode.train.evaluators import TargetEvaluators, TrainTarget
 from maxcode.train.grpo import Learner, prompts_of
 from maxcode.train.measuring import MeasureRequest, Measuring
@@ -59,6 +61,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "plain": PLAIN,
     "plain+SQD": {**PLAIN, **SQD},
     "leave-one-out": {**PLAIN, "advantage.kind": "leave_one_out"},
+    "entropic": {**PLAIN, "advantage.kind": "entropic"},
     "max@k": MAX,
     "max@k, not mixed": {**MAX, "advantage.mix": 0.0},
     "max@k+SQD": {**MAX, **SQD},
@@ -80,6 +83,7 @@ class Setting:
     out: Path
     bench: TrainTarget
     say: Say
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of the configuration, in every cell
 
     @property
     def base(self) -> Path:
@@ -89,7 +93,7 @@ class Setting:
     def config(self, changes: dict[str, Any]) -> TrainConfig:
         """The configuration of a cell: the pre-trained policy, no second assessment of it."""
         given = {"model.path": str((self.base / "pretrained").resolve()), "assess.before": False}
-        return read_config(self.path, {**given, **changes})
+        return read_config(self.path, {**self.changes, **given, **changes})
 
 
 def kept(setting: Setting, name: str, make: Callable[[], Row]) -> Row:
@@ -112,7 +116,7 @@ def kept(setting: Setting, name: str, make: Callable[[], Row]) -> Row:
 
 def base(setting: Setting) -> Row:
     """Corpus, pre-trained policy and its assessment."""
-    config = read_config(setting.path, {"grpo.steps": 0})
+    config = read_config(setting.path, {**setting.changes, "grpo.steps": 0})
     found = pipeline.run(config, setting.base, setting.bench, setting.say)
     return {"variant": "pre-trained", "seed": config.seed, "policy": found.before, "kernels": 0, "best": None}
 
@@ -239,6 +243,7 @@ def answers(setting: Setting, config: TrainConfig, problems: Sequence[Problem]) 
     """Answers of the pre-trained policy, the stages in turn."""
     path = config.model.path
     learner = Learner(load_model(path, config.model), load_tokenizer(path, config.model.prompts))
+    learner = kept_legal(config, learner, problems)
     ask, prompts = generator(config, learner), prompts_of(config)
     number = 0
     while True:
@@ -325,10 +330,12 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=DEMO, help="a configuration of a model from scratch")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--completion", default="text", choices=["text", "schedule"], help="what the policy writes")
     parser.add_argument("--out", type=Path, default=Path("runs/rl"))
     options = parser.parse_args()
     with TrainProgress() as progress:
-        setting = Setting(options.config, options.out, TargetEvaluators(LocalMachine()), progress.say)
+        changes = {"completion": options.completion}
+        setting = Setting(options.config, options.out, TargetEvaluators(LocalMachine()), progress.say, changes)
         found = rows(setting, options.variants, options.seeds)
     print(table(found))
     (options.out / "table.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import combinations
 
@@ -16,6 +17,7 @@ from maxcode.train.advantages import (
     Advantage,
     Kind,
     best_of,
+    entropic,
     grouped,
     half_width,
     leave_one_out,
@@ -58,14 +60,14 @@ def test_twins_of_the_best_share_almost_nothing_under_max_at_k() -> None:
     assert plain([0.9, 0.9, 0.9, 0.9, 0.1])[0] == pytest.approx(0.447, abs=0.01), "plain GRPO goes on pushing"
 
 
-@given(with_none, st.sampled_from(["plain", "leave_one_out", "max_at_k"]))
+@given(with_none, st.sampled_from(["plain", "leave_one_out", "max_at_k", "entropic"]))
 def test_every_advantage_is_centred_and_none_stays_none(values: list[float | None], kind: Kind) -> None:
     found = Advantage(kind)(values)
     assert [one is None for one in found] == [one is None for one in values]
     assert sum(one for one in found if one is not None) == pytest.approx(0.0, abs=1e-6)
 
 
-@given(with_none, st.sampled_from(["plain", "leave_one_out", "max_at_k"]))
+@given(with_none, st.sampled_from(["plain", "leave_one_out", "max_at_k", "entropic"]))
 def test_an_answer_that_the_machine_failed_changes_nobodys_advantage(values: list[float | None], kind: Kind) -> None:
     with_failures = Advantage(kind)(values)
     without = Advantage(kind)([one for one in values if one is not None])
@@ -77,6 +79,23 @@ def test_leave_one_out_is_the_distance_from_the_mean_of_the_others(values: list[
     for at, found in enumerate(leave_one_out(values)):
         others = values[:at] + values[at + 1 :]
         assert found == pytest.approx(values[at] - sum(others) / len(others) if others else 0.0, abs=1e-9)
+
+
+@given(st.lists(st.integers(-1000, 1000), min_size=3, max_size=8, unique=True))
+def test_entropic_shares_are_ln_2_away_from_equal_ones_and_grow_with_the_score(thousandths: list[int]) -> None:
+    values = [one / 1000 for one in thousandths]
+    shares = [(one or 0.0) / len(values) + 1 / len(values) for one in entropic(values)]
+    away = sum(one * math.log(one * len(values)) for one in shares if one > 1e-12)
+    assert sum(shares) == pytest.approx(1.0)
+    assert away == pytest.approx(math.log(2), abs=1e-3)
+    assert [share for _, share in sorted(zip(values, shares, strict=True))] == sorted(shares)
+
+
+def test_entropic_pays_the_right_tail_and_twins_of_the_best_share_it() -> None:
+    alone, twins = entropic([0.9, 0.3, 0.2, 0.1, 0.1]), entropic([0.9, 0.9, 0.9, 0.9, 0.1])
+    assert alone[0] is not None and twins[0] is not None and alone[0] > 5 * twins[0] > 0
+    assert twins == pytest.approx([0.25, 0.25, 0.25, 0.25, -1.0]), "they have all of it"
+    assert entropic([0.5, 0.5, None]) == [0.0, 0.0, None]
 
 
 def test_mixing_with_the_plain_reward_tells_a_broken_kernel_from_a_slow_one() -> None:

@@ -24,10 +24,14 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.slow
-def test_variants_and_what_else_the_measurements_would_have_bought(script: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("completion", ["text", "schedule"])
+def test_variants_and_what_else_the_measurements_would_have_bought(
+    completion: str, script: Any, tmp_path: Path
+) -> None:
     config = tmp_path / "toy.toml"
     config.write_text(tomli_w.dumps({**TABLE, "problems": [str(DEMO / "gemm")]}))
-    setting = script.Setting(config, tmp_path / "out", bench := TableBench(), lambda note: None)
+    bench, changes = TableBench(), {"completion": completion}
+    setting = script.Setting(config, tmp_path / "out", bench, lambda note: None, changes)
     found = script.rows(setting, [script.DEFAULT, "plain"], [0])
     names = ["pre-trained", script.DEFAULT, "plain", "corpus", "generator", "best-of-N", "search"]
     assert [row["variant"] for row in found] == names
@@ -48,7 +52,7 @@ def test_variants_and_what_else_the_measurements_would_have_bought(script: Any, 
 
 def test_the_variants_are_those_that_are_to_be_compared(script: Any) -> None:
     kinds = {name: changes["advantage.kind"] for name, changes in script.VARIANTS.items()}
-    assert set(kinds.values()) == {"plain", "leave_one_out", "max_at_k"}
+    assert set(kinds.values()) == {"plain", "leave_one_out", "max_at_k", "entropic"}
     for name, changes in script.VARIANTS.items():
         assert changes["diversity.archive"] == ("SQD" in name or "archive" in name), name
         assert changes["diversity.promotion"] == ("SQD" in name or "stages" in name), name

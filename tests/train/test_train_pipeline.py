@@ -172,7 +172,9 @@ def test_every_problem_is_asked_at_every_stage() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [*DEMO.glob("*.toml"), ROOT / "configs" / "qwen2.5-coder-14b.toml"], ids=lambda p: p.stem
+    "path",
+    [*DEMO.glob("*.toml"), ROOT / "configs" / "qwen2.5-coder-14b.toml", ROOT / "configs" / "schedule.toml"],
+    ids=lambda p: p.stem,
 )
 def test_the_configurations_that_ship_can_be_read(path: Path) -> None:
     config = read_config(path)

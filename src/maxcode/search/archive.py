@@ -26,12 +26,14 @@ T = TypeVar("T")
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A correct kernel, its quality (GFLOPS or a speed-up), and the time ``made`` at which it was measured."""
+    """A correct kernel, its quality (GFLOPS or a speed-up), and the time ``made`` at which it was measured; the
+    ``schedule`` that made it, if one did."""
 
     cell: Cell
     program: Program
     quality: float
     made: int
+    schedule: str = ""
 
 
 @final

@@ -10,6 +10,10 @@ that hold it (the estimator of pass@k policy optimisation, leave-one-out minus o
 a kernel that the policy writes often earns no more credit.  This keeps the policy exploring, and it is why ``max_at_k``
 does not collapse as ``plain`` does.  Its cost is validity: a slow kernel and a broken one add equally little.  ``mix``
 adds the plain distance from the mean, which separates them; the factors are ours.
+
+``entropic`` is the right-tail objective of TTT-Discover (arXiv 2601.16175), the logarithm of the mean of exp(beta R):
+an answer counts by exp(beta R) as a share of the group's mean of that, less 1.  As there, beta is set for each group,
+so that these shares are ln 2 away from equal ones (KL divergence).
 """
 
 from __future__ import annotations
@@ -26,9 +30,12 @@ from maxcode.train.rewards import TrainingReward, rate
 
 Scores = Sequence[float | None]
 Advantages = list[float | None]
-Kind = Literal["plain", "leave_one_out", "max_at_k"]
+Kind = Literal["plain", "leave_one_out", "max_at_k", "entropic"]
 
 _EPSILON = 1e-4  # added to a standard deviation, as GRPO does
+_AWAY = math.log(2)  # nats between the shares of ``entropic`` and equal ones
+_STEEPEST, _HALVINGS = 1e6, 80  # the largest beta over the range of the scores, and the steps of the search for it
+_SAME = 1e-9  # scores closer than this are equal
 
 
 @final
@@ -79,6 +86,33 @@ def leave_one_out(scores: Scores) -> Advantages:
     return [None if one is None else (one - mean) * len(known) / others if others else 0.0 for one in scores]
 
 
+def entropic(scores: Scores) -> Advantages:
+    """The share of exp(beta score) over an equal share, less 1.  If the best are so many that no beta takes the shares
+    ln 2 away, they have all of it."""
+    known = [score for score in scores if score is not None]
+    best = max(known, default=0.0)
+    beta = _beta(known)
+    powers = [None if one is None else math.exp(beta * (one - best)) for one in scores]
+    mean = _mean([one for one in powers if one is not None])
+    return [None if one is None else one / mean - 1 for one in powers]
+
+
+def _beta(scores: Sequence[float]) -> float:
+    width = max(scores, default=0.0) - min(scores, default=0.0)
+    low, high = 0.0, _STEEPEST / width if width > _SAME else 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _away(scores, middle) < _AWAY else (low, middle)
+    return high
+
+
+def _away(scores: Sequence[float], beta: float) -> float:
+    """The KL divergence, in nats, of shares by exp(beta score) from equal ones."""
+    powers = [math.exp(beta * (one - max(scores))) for one in scores]
+    shares = [one / sum(powers) for one in powers]
+    return sum(one * math.log(one * len(shares)) for one in shares if one > 0)
+
+
 def max_at_k(scores: Sequence[float], k: int) -> list[float]:
     """The amount that each score adds to the maximum of k: the mean over all k-subsets S that hold it of max(S) minus
     max(S without it).  With fewer than k scores, k is their number; a single score adds 0.
@@ -99,6 +133,7 @@ KINDS: Mapping[str, Callable[[Scores], Advantages]] = {
     "plain": plain,
     "leave_one_out": leave_one_out,
     "max_at_k": lambda scores: Advantage()(scores),
+    "entropic": entropic,
 }
 
 

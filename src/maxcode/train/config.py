@@ -1,9 +1,10 @@
 """The configuration of a training run: one TOML file, whose tables are the fields below.
 
     problems = ["examples/gemm"]       # folders with problem.toml
+    completion = "text" | "schedule"   # what the policy writes: a whole file, or steps of the kernels policy
     [model]      path = "Qwen/..." or scratch = { hidden = 128, ... }, lora = { r = 16 }
     [reward]     kind = "shaped" | "paper" | "gated"
-    [advantage]  kind = "max_at_k" | "plain" | "leave_one_out", k, mix, shrink
+    [advantage]  kind = "max_at_k" | "plain" | "leave_one_out" | "entropic", k, mix, shrink
     [diversity]  promotion, archive, shown, novelty, stages = "stages.toml"; see search/stages.py
     [grpo]       steps, prompts, generations, learning_rate, ...; [grpo.more] any option of TRL's GRPOConfig
     [bench]      cluster = "tcp://HOST:PORT", where answers are measured; shared_cores
@@ -77,11 +78,13 @@ class RewardTable:
 @final
 @dataclass(frozen=True, slots=True)
 class DiversityTable:
-    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none"."""
+    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none".
+    ``begin``: what the archive holds at first, nothing or the evaluated kernels of the corpus."""
 
     stages: str = "usual"
     promotion: bool = False
     archive: bool = True
+    begin: Literal["empty", "corpus"] = "empty"
     shown: float = 0.5
     novelty: float = 0.05
     decay: float = 0.9
@@ -133,7 +136,7 @@ class CorpusTable:
     """The corpus for pre-training.
 
     ``kernels``      examples, from chains of up to ``steps`` legal transformations of each problem's original
-    ``templates``    whether tuned kernels may replace loops
+    ``templates``    whether tuned kernels may replace loops; also in schedules that the policy writes
     ``verified``     number of distinct kernels that are evaluated
     ``most_tokens``  longer examples are left out
     """
@@ -180,9 +183,11 @@ class BenchTable:
 @final
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """A training run.  Paths of ``problems`` and stages are relative to the file's folder."""
+    """A training run.  Paths of ``problems`` and stages are relative to the file's folder.  ``completion``: what the
+    policy writes, the text of a kernel or a schedule that makes it (``prompts.py``)."""
 
     problems: tuple[str, ...]
+    completion: Literal["text", "schedule"] = "text"
     seed: int = 0
     model: ModelTable = field(default_factory=ModelTable)
     reward: RewardTable = field(default_factory=RewardTable)
@@ -252,11 +257,20 @@ def _sensible(found: TrainConfig, where: str) -> None:
     grpo = found.grpo
     if not found.problems:
         raise InputError(f'{where}: name at least one problem: problems = ["examples/gemm"]')
+    if found.completion == "schedule" and (found.model.prompts != "compact" or grpo.vllm is not None):
+        raise InputError(
+            f'{where}: completion = "schedule" goes with compact prompts and without vLLM, which cannot keep to legal '
+            'schedules; set model.prompts = "compact" and take out grpo.vllm'
+        )
     shape = found.model.scratch
     if min(shape.hidden, shape.layers, shape.heads) < 1 or shape.hidden % (2 * shape.heads):
         raise InputError(
             f"{where}: model.scratch has hidden = {shape.hidden}, layers = {shape.layers} and heads = {shape.heads}; "
             "each is at least 1, and hidden a multiple of twice the heads"
+        )
+    if found.diversity.begin == "corpus" and found.model.path:
+        raise InputError(
+            f'{where}: diversity.begin = "corpus", but a given model (model.path) has no corpus; set it to "empty"'
         )
     if grpo.generations < 2:
         raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")

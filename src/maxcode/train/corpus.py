@@ -2,20 +2,20 @@
 
     original -> step -> kernel -> step -> kernel ...      (policy/rules/kernels: only steps that keep the result)
 
-An example is a prompt in the form that training uses, and its kernel.  The prompt holds the problem and a set of
-permitted techniques: those that the kernel uses and some more, so that a permission is no command.  Half of the prompts
-also hold an earlier kernel of the same chain, so that a policy learns to improve a kernel.  LOOPRAG (arXiv 2512.15766)
-builds its demonstrations from legal transformations too; the form is ours.
+An example is a prompt in the form that training uses, and its kernel, or the schedule that makes it.  The prompt holds
+the problem and a set of permitted techniques: those that the kernel uses and some more, so that a permission is no
+command.  Half of the prompts also hold an earlier kernel of the same chain, so that a policy learns to improve one.
+LOOPRAG (arXiv 2512.15766) builds its demonstrations from legal transformations too; the form is ours.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import final
+from typing import Literal, final
 
 import anyio
 import msgspec
@@ -25,52 +25,85 @@ from maxcode.code.techniques import cell, used
 from maxcode.core.files import read_file, write_whole
 from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
-from maxcode.errors import MachineError
-from maxcode.policy.rules.kernels import Permitted, chain
+from maxcode.errors import InputError, MachineError
+from maxcode.policy.rules.kernels import Permitted
+from maxcode.policy.rules.kernels.schedule import Taken, needs, offers, walk, written
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
-from maxcode.train.prompts import ON_ONE_CORE, Compact, plain_layout
+from maxcode.train.diversity import BEFORE
+from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout
 from maxcode.train.rewards import rate
 
 EXTRA, SHOWN = 0.3, 0.5  # probability of a further technique; of an earlier kernel in the prompt
+
+Completion = Literal["text", "schedule"]
+_Maker = Callable[[Problem, Sequence[Taken], random.Random, CorpusTable], "Example"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A prompt and its kernel, in plain layout; ``cell``: its cell in an archive."""
+    """A prompt and its kernel, in plain layout; ``cell``: its cell in an archive.  ``schedule``: the one that makes the
+    kernel, if the policy writes schedules."""
 
     problem: str
     prompt: str
     kernel: str
     cell: Cell = ()
+    schedule: str = ""
+
+    @property
+    def completion(self) -> str:
+        """What the policy is to write."""
+        return self.schedule or self.kernel
 
 
-def examples(problems: Sequence[Problem], table: CorpusTable, seed: int) -> Iterator[Example]:
+def examples(
+    problems: Sequence[Problem], table: CorpusTable, seed: int, completion: Completion = "text"
+) -> Iterator[Example]:
     """``table.kernels`` examples, the problems in turn; the same seed gives the same examples."""
     generator = random.Random(seed)
-    left = {problem.id: _of(problem, table, generator) for problem in problems}
+    made = _scheduled if completion == "schedule" else _written
+    left = {problem.id: _of(problem, table, generator, made) for problem in problems}
     for number in range(table.kernels):
         yield next(left[problems[number % len(problems)].id])
 
 
-def _of(problem: Problem, table: CorpusTable, generator: random.Random) -> Iterator[Example]:
+def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _Maker) -> Iterator[Example]:
     original = problem.program.text
-    allowed = Permitted(ON_ONE_CORE if problem.permitted is None else problem.permitted, templates=table.templates)
+    allowed = Permitted(on_one_core(problem), templates=table.templates)
+    if not offers(problem.language, original, allowed):
+        raise InputError(f"{problem.id} has no corpus: no step of the kernels policy is possible; leave it out")
     while True:
-        kernels = [original, *chain(original, problem.language, generator, table.steps, allowed)]
-        for at in range(1, len(kernels)):
-            yield _example(problem, kernels[:at], kernels[at], generator)
+        taken = [Taken("", original), *walk(original, problem.language, generator, table.steps, allowed)]
+        for at in range(1, len(taken)):
+            yield made(problem, taken[: at + 1], generator, table)
 
 
-def _example(problem: Problem, earlier: Sequence[str], kernel: str, generator: random.Random) -> Example:
+def _written(problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable) -> Example:
+    """The example of the last kernel of a chain, as a text."""
+    *earlier, kernel = (one.program for one in taken)
     shown = [generator.choice(earlier)] if generator.random() < SHOWN else []
     needed = frozenset[str]().union(*(used(problem.language, text) for text in (*shown, kernel)))
-    open_to_all = ON_ONE_CORE if problem.permitted is None else problem.permitted
-    permitted = needed | {name for name in sorted(open_to_all) if generator.random() < EXTRA}
-    staged = replace(problem, permitted=permitted)
     kept = [Kept(cell(problem.language, text), Program({"": text}), 0.0, 0) for text in shown]
-    return Example(problem.id, Compact().ask(staged, kept), plain_layout(kernel) + "\n", cell(problem.language, kernel))
+    asked = Compact().ask(_staged(problem, needed, generator), kept)
+    return Example(problem.id, asked, plain_layout(kernel) + "\n", cell(problem.language, kernel))
+
+
+def _scheduled(problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable) -> Example:
+    """The example of the last kernel of a chain, as a schedule; the shown one is a part of it."""
+    schedule, kernel = written(one.label for one in taken[1:]), taken[-1].program
+    count = generator.randrange(1, len(taken) - 1) if len(taken) > 2 and generator.random() < SHOWN else 0
+    kept = [Kept((), Program({"": taken[count].program}), 0.0, 0, written(one.label for one in taken[1 : count + 1]))]
+    staged = _staged(problem, needs(schedule) | used(problem.language, kernel), generator)
+    asked = Scheduled(table.templates).ask(staged, kept if count else [])
+    return Example(problem.id, asked, plain_layout(kernel) + "\n", cell(problem.language, kernel), schedule)
+
+
+def _staged(problem: Problem, needed: frozenset[str], generator: random.Random) -> Problem:
+    """The problem with a permission for what is needed, and for some more."""
+    more = {name for name in sorted(on_one_core(problem)) if generator.random() < EXTRA}
+    return replace(problem, permitted=needed | more)
 
 
 def distinct(found: Sequence[Example]) -> list[Example]:
@@ -151,7 +184,27 @@ def _mark(problem: Problem, text: str) -> str:
     return fingerprint(problem.program.with_text(text).files, problem.language)
 
 
-def best_rate(verified: Sequence[tuple[Example, Evaluation]]) -> float:
-    """The rate of the fastest evaluated kernel, in GFLOPS (or as a speed-up); 0 if none was evaluated."""
-    rates = (found.value for _, one in verified if (found := rate(one)) is not None)
-    return max(rates, default=0.0)
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a corpus after some of its kernels were evaluated: these, by problem, and the best rate (GFLOPS
+    or a speed-up; 0 if none was evaluated)."""
+
+    kernels: int
+    distinct: int
+    best: float
+    measured: dict[str, list[Kept]]
+
+
+def verified(
+    found: Sequence[Example], evaluated: Sequence[tuple[Example, Evaluation]], problems: Sequence[Problem]
+) -> Verified:
+    """The summary of a corpus and of what ``verify`` returned."""
+    measured: dict[str, list[Kept]] = {}
+    originals = {problem.id: problem.program for problem in problems}
+    for one, evaluation in evaluated:
+        known = rate(evaluation)
+        if known is not None:
+            program = originals[one.problem].with_text(one.kernel)
+            kept = Kept(one.cell, program, known.value, BEFORE, one.schedule)
+            measured.setdefault(one.problem, []).append(kept)
+    best = max((one.quality for kept in measured.values() for one in kept), default=0.0)
+    return Verified(kernels=len(found), distinct=len(distinct(found)), best=best, measured=measured)

@@ -28,6 +28,7 @@ from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
 
 LAG = 1  # steps that a prompt is behind: the trainer fetches the next batch before this one is scored
+BEFORE = -LAG - 1  # the time of kernels that are known before the first step, so that its prompts can show them
 FILE = "diversity.json"
 
 
@@ -63,8 +64,8 @@ class PromptRow:
 @final
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """The result of one answer: its program if correct, and its quality (GFLOPS or a speed-up).  ``scored`` is False if
-    the machine failed; such an answer is ignored."""
+    """The result of one answer: its program if correct, its quality (GFLOPS or a speed-up), and its schedule if it is
+    one.  ``scored`` is False if the machine failed; such an answer is ignored."""
 
     problem: str
     stage: int
@@ -72,6 +73,7 @@ class ScoredAnswer:
     program: Program | None
     quality: float | None
     scored: bool = True
+    schedule: str = ""
 
 
 @final
@@ -141,6 +143,12 @@ class ArchiveProgress:
     def _chance(self, what: str, step: int, slot: int) -> float:
         return draw(self._seed, what, step, slot) / 2**64
 
+    def begin(self, known: Mapping[str, Sequence[Kept]]) -> None:
+        """Fills the archives, by problem, with kernels made at ``BEFORE``."""
+        for name, kernels in known.items():
+            for one in kernels:
+                self._places[name].archive.offer(one)
+
     # ----------------------------------------------------------------------------------------------- after a step
 
     def bonus(self, answers: Sequence[ScoredAnswer], among: Sequence[ScoredAnswer] = ()) -> list[float]:
@@ -165,7 +173,7 @@ class ArchiveProgress:
             if where is not None and one.program is not None and one.quality is not None:
                 place = self._places[one.problem]
                 place.seen[where] += 1
-                place.archive.offer(Kept(where, one.program, one.quality, step))
+                place.archive.offer(Kept(where, one.program, one.quality, step, one.schedule))
         self._promote(step, answers)
 
     def _promote(self, step: int, answers: Sequence[ScoredAnswer]) -> None:

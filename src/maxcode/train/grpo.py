@@ -33,7 +33,7 @@ from maxcode.train.config import GrpoTable, TrainConfig
 from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
 from maxcode.train.judge import Judge, Judged, Rules, StepLine
 from maxcode.train.measuring import Measuring
-from maxcode.train.prompts import Chat, Compact, Prompts
+from maxcode.train.prompts import Chat, Compact, Prompts, Scheduled
 from maxcode.train.rewards import REWARDS
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class Learner:
 
 def prompts_of(config: TrainConfig, machine: Machine | None = None) -> Prompts:
     """The form of the prompts in a configuration; ``machine``: the one that measures."""
+    if config.completion == "schedule":
+        return Scheduled(config.corpus.templates)
     return Chat(machine) if config.model.prompts == "chat" else Compact()
 
 

@@ -30,9 +30,9 @@ BEST_OF = 8
 FEW_UNIQUE, FALLING = 0.2, 0.2  # a step is marked below this share of different answers, or at this loss of validity
 
 
-class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and ``score`` are None if the
-    machine failed."""
+class SampleLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One answer, and its schedule if it is one.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and
+    ``score`` are None if the machine failed."""
 
     step: int
     problem: str
@@ -43,6 +43,7 @@ class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
     rate: Interval | None
     score: float | None
     advantage: float | None
+    schedule: str = ""
 
 
 class StepLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +152,7 @@ class Judge:
         reward = self.rules.reward
         scores = [reward(one) for one in batch.evaluations]
         answers = [
-            _answer(number, row, action, one)
+            _answer(number, row, self.rules.prompts.schedule(action), action, one)
             for number, row, action, one in zip(numbers, rows, actions, batch.evaluations, strict=True)
         ]
         bonus = self.progress.bonus(answers, self.share(list(answers)))
@@ -253,6 +254,7 @@ class _Found:
             rate=rate(self.evaluation),
             score=self.score,
             advantage=self.advantage,
+            schedule=self.answer.schedule,
         )
 
 
@@ -260,8 +262,8 @@ def _mark(program: Program, language: str) -> str:
     return fingerprint(program.files, language)[:16]
 
 
-def _answer(number: int, row: PromptRow, action: Action, evaluation: Evaluation | None) -> ScoredAnswer:
+def _answer(number: int, row: PromptRow, schedule: str, action: Action, evaluation: Evaluation | None) -> ScoredAnswer:
     found = rate(evaluation)
     program = action.program if found is not None else None
     quality = found.value if found is not None else None
-    return ScoredAnswer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation))
+    return ScoredAnswer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation), schedule)

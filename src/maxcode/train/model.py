@@ -11,18 +11,22 @@ from maxcode.train.config import ModelTable, ScratchModel
 from maxcode.train.prompts import BOS
 
 PAD, EOS = "<pad>", "<eos>"
-_PIECES = r"\d+|[^\d\n]+\n?|\n"  # numbers are separate tokens, so that a policy can write new ones
+PIECES = {
+    "text": r"\d+|[^\d\n]+\n?|\n",  # numbers are separate tokens, so that a policy can write new ones
+    "schedule": r"//\w*|\)\n| in |, |\d+|_?[A-Za-z]+[(=]?|\n",  # steps, subjects, names of parameters, values
+}
+"""By what a policy writes, the longest pieces of text that are one token.  No piece goes on in the next line."""
 
 
-def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
-    """A byte-level BPE tokenizer of ``vocabulary`` tokens whose longest pieces are whole lines without numbers."""
+def train_tokenizer(texts: Iterable[str], vocabulary: int, pieces: str = PIECES["text"]) -> Any:
+    """A byte-level BPE tokenizer of ``vocabulary`` tokens, none of them longer than a piece."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+            pre_tokenizers.Split(Regex(pieces), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )

@@ -217,15 +217,18 @@ def _time(view: View, steps: Sequence[StepLine]) -> Html:
 # ------------------------------------------------------------------------------------------------------------- kernels
 
 
+def _made(one: Kept) -> str:
+    """The step that made a kernel, from 1."""
+    return str(one.made + 1) if one.made >= 0 else "corpus"
+
+
 def _archive(view: View) -> Html:
     parts = []
     for name in view.judge.progress.problems:
         archive = view.judge.progress.archive(name)
         elites = sorted(archive.elites().items(), key=lambda entry: -entry[1].quality)
         rows = [
-            TableRow(
-                (*in_words(cell), str(one.made + 1), f"{one.quality:.1f}", bar(one.quality / elites[0][1].quality))
-            )
+            TableRow((*in_words(cell), _made(one), f"{one.quality:.1f}", bar(one.quality / elites[0][1].quality)))
             for cell, one in elites
         ]
         told = f"{name}: {len(archive)} correct kernels in {len(elites)} cells.{_beyond(view, name)}"
@@ -244,6 +247,7 @@ def _beyond(view: View, name: str) -> str:
 
 def _best(view: View, best: Kept) -> Html:
     measured = f", {_told(view.measured)} {view.unit} when measured again" if view.measured is not None else ""
-    told = f"Found in step {best.made + 1} at {best.quality:.1f} {view.unit}{measured}."
+    where = f"Found in step {_made(best)}" if best.made >= 0 else "An evaluated kernel of the corpus"
+    told = f"{where} at {best.quality:.1f} {view.unit}{measured}."
     code = element("pre", element("code", best.program.text))
     return join([element("p", told), scrolled("The best kernel", code, class_="code")])

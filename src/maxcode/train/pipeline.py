@@ -34,6 +34,7 @@ from maxcode.train import corpus as kernels
 from maxcode.train.assess import Assessment, Exam, as_json, assess, generator, stages_to_ask
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Beyond, beyond
+from maxcode.train.decoding import kept_legal
 from maxcode.train.evaluators import TrainTarget
 from maxcode.train.grpo import (
     Learner,
@@ -75,6 +76,7 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 
     ``corpus_best``  the rate of the fastest evaluated kernel of the corpus
     ``best``         the rate of the fastest kernel of all, measured again
+    ``best_step``    the step that made it; None if no step did
     ``beyond``       by problem, the part of the archive that is not in the corpus
     """
 
@@ -117,19 +119,20 @@ class _Run:
 
     def go(self) -> TrainResult:
         corpus: list[kernels.Example] = []
-        corpus_best = 0.0
+        known = kernels.verified((), (), ())
         if not self._config.model.path:
             with self._clock.phase("corpus"):
-                corpus, corpus_best = self._corpus()
+                corpus, known = self._corpus()
             with self._clock.phase("pretrain"):
                 learner = self._pretrained(corpus)
         else:
             learner = self._given(self._config.model.path)
+        learner = kept_legal(self._config, learner, self._problems)
         parameters = size(learner.model)
         with self._clock.phase("before"):
             before = self._assessed("before", learner) if self._config.assess.before else Assessment(())
         with self._clock.phase("grpo"):
-            judge = self._learned(learner)
+            judge = self._learned(learner, known)
         with self._clock.phase("after"):
             assesses = self._config.grpo.steps and self._config.assess.samples
             after = self._assessed("after", self._final()) if assesses else Assessment(())
@@ -139,22 +142,22 @@ class _Run:
             seconds=self._clock.seconds,
             parameters=parameters,
             kernels=len(judge.measuring),
-            corpus_best=corpus_best,
+            corpus_best=known.best,
             before=json.loads(as_json(before)) if before.answers else {},
             after=json.loads(as_json(after)) if after.answers else {},
             best=measured,
-            best_step=best.made if best is not None else None,
+            best_step=best.made if best is not None and best.made >= 0 else None,
             beyond=self._beyond(corpus, judge),
             report=str(self._out / "report.html"),
         )
         return result if rank() else self._written(result, before, after, judge, best)
 
-    def _corpus(self) -> tuple[list[kernels.Example], float]:
+    def _corpus(self) -> tuple[list[kernels.Example], kernels.Verified]:
         path, checked = self._out / "corpus.jsonl", self._out / "corpus.json"
         table = self._config.corpus
         if not path.exists():
             made = []
-            for one in kernels.examples(self._problems, table, self._config.seed):
+            for one in kernels.examples(self._problems, table, self._config.seed, self._config.completion):
                 made.append(one)
                 if len(made) % 200 == 0:
                     self._say(Note("corpus", len(made), table.kernels))
@@ -163,10 +166,10 @@ class _Run:
         if not checked.exists():
             self._say(Note("corpus", table.kernels, table.kernels, f"evaluating {table.verified} of its kernels"))
             verify = partial(kernels.verify, count=table.verified, seed=self._config.seed)
-            verified = anyio.run(verify, found, self._problems, self._bench.training)
-            told = {"kernels": len(found), "distinct": len(kernels.distinct(found)), "verified": len(verified)}
-            write_whole(checked, (json.dumps({**told, "best": kernels.best_rate(verified)}) + "\n").encode())
-        return found, float(json.loads(read_text(checked))["best"])
+            evaluated = anyio.run(verify, found, self._problems, self._bench.training)
+            known = kernels.verified(found, evaluated, self._problems)
+            write_whole(checked, msgspec.json.encode(known) + b"\n")
+        return found, msgspec.json.decode(read_text(checked), type=kernels.Verified)
 
     def _pretrained(self, corpus: Sequence[kernels.Example]) -> Learner:
         def told(step: int, steps: int, loss: float) -> None:
@@ -190,10 +193,12 @@ class _Run:
         exam = Exam(self._config, asked, self._bench.assessing, self._out / name)
         return assess(exam, generator(self._config, learner), prompts_of(self._config, self._bench.machine), told)
 
-    def _learned(self, learner: Learner) -> Judge:
+    def _learned(self, learner: Learner, known: kernels.Verified) -> Judge:
         folder = self._out / "grpo"
         measuring = Measuring(self._bench.training, self._bench.afresh, folder, rank())
         judge = new_judge(self._config, self._problems, measuring, folder, self._bench.machine)
+        if self._config.diversity.begin == "corpus":
+            judge.progress.begin(known.measured)
         steps = self._config.grpo.steps
         if not steps:
             return judge
@@ -210,9 +215,11 @@ class _Run:
         final_folder = str(self._out / "grpo" / "final")
         tokenizer = load_tokenizer(final_folder, self._config.model.prompts)
         if self._config.model.lora is None:
-            return Learner(load_model(final_folder, self._config.model), tokenizer)
-        base = self._config.model.path or str(self._out / "pretrained")
-        return Learner(_with_adapters(load_model(base, self._config.model), final_folder), tokenizer)
+            model = load_model(final_folder, self._config.model)
+        else:
+            base = self._config.model.path or str(self._out / "pretrained")
+            model = _with_adapters(load_model(base, self._config.model), final_folder)
+        return kept_legal(self._config, Learner(model, tokenizer), self._problems)
 
     def _best(self, judge: Judge) -> tuple[Kept | None, Interval | None]:
         """The best kernel of the archives, measured again."""
@@ -224,6 +231,8 @@ class _Run:
         evaluation = anyio.run(self._bench.assessing.evaluate, problem, Action(best.program))
         for path, text in best.program.files.items():
             write_whole(self._out / "best" / path, text.encode())
+        if best.schedule:
+            write_whole(self._out / "best" / "schedule.txt", best.schedule.encode())
         return best, rate(evaluation)
 
     def _beyond(self, corpus: Sequence[kernels.Example], judge: Judge) -> dict[str, Beyond]:
@@ -258,7 +267,8 @@ def assess_model(
         model = load_model(config.model.path, config.model)
         if adapter is not None:
             model = _with_adapters(model, str(adapter))
-        learner = Learner(model, load_tokenizer(config.model.path, config.model.prompts))
+        tokenizer = load_tokenizer(config.model.path, config.model.prompts)
+        learner = kept_legal(config, Learner(model, tokenizer), problems)
         asked = stages_to_ask(problems, config.rules.stages)
         exam = Exam(config, asked, bench.assessing, out)
         prompts = prompts_of(config, bench.machine)

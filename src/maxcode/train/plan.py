@@ -70,6 +70,7 @@ def _sizes(config: TrainConfig, asked: Sequence[object]) -> dict[str, Any]:
     return {
         "model": config.model.path or "from random weights",
         "adapters": f"rank {config.model.lora.r}" if config.model.lora is not None else "none: all weights",
+        "completion": config.completion,
         "advantage": config.advantage.kind,
         "weight of the KL term": grpo.beta,
         "problems and stages": len(asked),

@@ -1,6 +1,6 @@
 """Pre-trains a small model on the kernels of a corpus, from random weights, through transformers' own Trainer.
 
-The loss is on the kernel alone, not on its prompt.  A resumed run starts from its last checkpoint.
+The loss is on the completion alone, not on its prompt.  A resumed run starts from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from maxcode.errors import InputError
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Example
 from maxcode.train.grpo import Learner, quiet, require_train
-from maxcode.train.model import load_model, load_tokenizer, new_model, save, train_tokenizer
+from maxcode.train.model import PIECES, load_model, load_tokenizer, new_model, save, train_tokenizer
 
 DONE = "config.json"  # written with the weights
 WEIGHT_DECAY, BETA_2 = 0.05, 0.95
@@ -37,7 +37,8 @@ def pretrained(
     if (folder / DONE).exists():
         found = load_tokenizer(str(folder), "compact")
         return Learner(load_model(str(folder), replace(config.model, dtype="float32")), found)  # as after pre-training
-    tokenizer = train_tokenizer((one.prompt + one.kernel for one in corpus), config.model.scratch.vocabulary)
+    texts = (one.prompt + one.completion for one in corpus)
+    tokenizer = train_tokenizer(texts, config.model.scratch.vocabulary, PIECES[config.completion])
     model = new_model(config.model.scratch, tokenizer, config.seed, attention=config.model.attention)
     rows = encoded(corpus, tokenizer, config.corpus.most_tokens)
     _train(config, Learner(model, tokenizer), rows, folder.with_name(folder.name + "-checkpoints"), say)
@@ -52,7 +53,7 @@ def encoded(corpus: Sequence[Example], tokenizer: Any, most: int) -> list[dict[s
     rows = []
     for one in corpus:
         asked = tokenizer.encode(one.prompt)
-        answer = [*tokenizer.encode(one.kernel), tokenizer.eos_token_id]
+        answer = [*tokenizer.encode(one.completion), tokenizer.eos_token_id]
         if len(answer) <= most and len(asked) + len(answer) <= 2 * most:
             rows.append({"input_ids": asked + answer, "labels": [_IGNORED] * len(asked) + answer})
     return rows

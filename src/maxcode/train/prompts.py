@@ -8,6 +8,19 @@ archive; it is for chat models.  ``Compact`` is for small models trained from sc
     //from               a kernel of the archive, if one is shown
     void gemm(...
     //to                 the completion follows: a whole file, then the end of the text
+
+``Scheduled`` is the same with schedules (``policy/rules/kernels/schedule.py``) in place of kernels, and the loop nests
+of the original (``outline.py``), which a schedule is about:
+
+    <bos>//gemm
+    //simd
+    //loops              the loop nests of the original
+    gemm
+    .i
+    ...
+    //from               a schedule of the archive, if one is shown
+    simd(p in gemm, as=reduction)
+    //to                 the completion follows: a whole schedule, then the end of the text
 """
 
 from __future__ import annotations
@@ -16,11 +29,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
+from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import Action, Machine, Observation, Problem, Section, State
+from maxcode.errors import InputError
 from maxcode.llm.completion import Unread, read
 from maxcode.policy.llm import messages
+from maxcode.policy.rules.kernels import Permitted, applied
+from maxcode.policy.rules.kernels.outline import outline
 from maxcode.search.archive import Kept
 from maxcode.search.methods import observing, recipe
 from maxcode.search.scene import Scene
@@ -28,6 +45,12 @@ from maxcode.search.scene import Scene
 BOS = "<bos>"
 ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
 """The permission of a problem that permits everything, in a compact prompt: the techniques that small models know."""
+LOOPS, TO = "//loops", "//to"
+
+
+def on_one_core(problem: Problem) -> frozenset[str]:
+    """The techniques that a compact prompt permits."""
+    return ON_ONE_CORE if problem.permitted is None else problem.permitted
 
 
 class Prompts(Protocol):
@@ -41,6 +64,10 @@ class Prompts(Protocol):
         """The program of a completion; an action without one, with the reason, if none can be read."""
         ...
 
+    def schedule(self, action: Action) -> str:
+        """The schedule of an answer, if its completion is one; else nothing."""
+        ...
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -48,17 +75,54 @@ class Compact:
     """Prompts with one fact a line; completions that contain only the file."""
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> str:
-        permitted = sorted(ON_ONE_CORE if problem.permitted is None else problem.permitted)
-        head = [f"//{problem.id}", *(f"//{name}" for name in permitted)]
-        for one in shown:
-            head += ["//from", plain_layout(one.program.text)]
-        return BOS + "\n".join([*head, "//to"]) + "\n"
+        kernels = [plain_layout(one.program.text) for one in shown]
+        return _compact(problem, kernels)
 
     def read(self, problem: Problem, completion: Any) -> Action:
         text = str(completion)
         if not text.strip():
             return Action(None, text, unread="the completion is empty")
         return Action(problem.program.with_text(text), text)
+
+    def schedule(self, action: Action) -> str:
+        return ""
+
+
+def _compact(problem: Problem, shown: Sequence[str], facts: Sequence[str] = ()) -> str:
+    head = [f"//{problem.id}", *(f"//{name}" for name in sorted(on_one_core(problem))), *facts]
+    for one in shown:
+        head += ["//from", one]
+    return BOS + "\n".join([*head, TO]) + "\n"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """Compact prompts of loop nests, and completions that are schedules.  ``templates``: whether a schedule may use the
+    tuned kernels.  A schedule without a line is no answer: it would be the original."""
+
+    templates: bool = False
+
+    def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> str:
+        facts = [LOOPS, *outline(Unit(problem.language, problem.program.text))]
+        return _compact(problem, [one.schedule.strip() for one in shown], facts)
+
+    def read(self, problem: Problem, completion: Any) -> Action:
+        text = str(completion)
+        if not text.strip():
+            return Action(None, text, unread="the schedule has no line")
+        try:
+            made = applied(problem.program.text, problem.language, text, self.allowed(problem))
+        except InputError as error:
+            return Action(None, text, unread=str(error))
+        return Action(problem.program.with_text(made), text)
+
+    def allowed(self, problem: Problem) -> Permitted:
+        """What the lines of a schedule may use."""
+        return Permitted(on_one_core(problem), templates=self.templates)
+
+    def schedule(self, action: Action) -> str:
+        return action.completion
 
 
 @final
@@ -88,6 +152,9 @@ class Chat:
         text = completion if isinstance(completion, str) else "".join(part["content"] for part in completion)
         found = read(text, problem.program, problem.language, "whole", problem.entry)
         return Action(None, text, unread=found.reason) if isinstance(found, Unread) else Action(found, text)
+
+    def schedule(self, action: Action) -> str:
+        return ""
 
 
 _NOWHERE = Machine("", "", 0, "", {}, "")  # stands for a machine that no prompt shows

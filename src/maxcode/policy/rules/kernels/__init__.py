@@ -3,7 +3,8 @@
 text -> Kernel (nest.py) -> what may be reordered (algebra.py) -> edits (orders, hints, product, ...) -> text
 """
 
-from maxcode.policy.rules.kernels.policy import Kernels, chain, sample
+from maxcode.policy.rules.kernels.policy import Kernels
+from maxcode.policy.rules.kernels.schedule import applied, chain, sample
 from maxcode.policy.rules.kernels.steps import STEPS, Permitted
 
-__all__ = ["STEPS", "Kernels", "Permitted", "chain", "sample"]
+__all__ = ["STEPS", "Kernels", "Permitted", "applied", "chain", "sample"]

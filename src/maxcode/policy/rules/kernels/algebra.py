@@ -315,11 +315,12 @@ def parallel(loop: Loop, above: tuple[Loop, ...]) -> bool:
     if seen.opaque or seen.scalars:
         return False
     names, fixed = [loop.var, *_pieces(loop)], frozenset(one.var for one in above)
-    writes = [access for access in seen.accesses if access.op]
+    placed = [(one, _place(digits(one), names)) for one in seen.accesses if one.array in seen.written]
     return all(
-        _same_place(write, access, names) or never_meet(write, access, fixed)
-        for write in writes
-        for access in seen.accesses
+        (place is not None and place == other) or never_meet(write, access, fixed)
+        for write, place in placed
+        if write.op
+        for access, other in placed
         if access.array == write.array
     )
 
@@ -336,11 +337,6 @@ def _pieces(loop: Loop) -> list[str]:
             elif isinstance(item, Branch):
                 waiting += [item.then, item.other]
     return found
-
-
-def _same_place(one: Access, other: Access, names: list[str]) -> bool:
-    place = _place(digits(one), names)
-    return place is not None and place == _place(digits(other), names)
 
 
 def never_meet(one: Access, other: Access, fixed: frozenset[str]) -> bool:

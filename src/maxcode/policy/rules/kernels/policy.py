@@ -6,7 +6,6 @@ fenced program.  It knows the steps of ``STEPS``; the most frequent one changes 
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.core.types import Action, Observation
-from maxcode.policy.rules.kernels.kernel import Step
-from maxcode.policy.rules.kernels.steps import ALL, Permitted, offered
+from maxcode.policy.rules.kernels.steps import Permitted, offered
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
     EditChoice,
@@ -78,36 +76,6 @@ def propose(observation: Observation, templates: bool = True) -> Action:
             afresh=_AFRESH,
         ),
     )
-
-
-def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
-    """A random kernel: an original after one to six steps; the same draw gives the same kernel."""
-    generator = random.Random(draw)
-    made = [text, *chain(text, language, generator, generator.randint(1, 6), Permitted(permitted))]
-    return made[-1]
-
-
-def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[str]:
-    """The kernels on the way from an original through ``steps`` random steps, each from the one before it.  Steps that
-    use techniques that are not permitted are skipped."""
-    whole = text
-    for _ in range(steps):
-        unit = Unit(language, text)
-        edit = _any_edit(unit, [step for step in ALL if allowed.step(step)], allowed, generator)
-        after = patched(unit.data, list(edit.change.patches)) if edit is not None else text
-        if allowed.permitted is None or used(language, after) <= allowed.permitted | used(language, whole):
-            text = after
-            yield text
-
-
-def _any_edit(unit: Unit, steps: list[Step], allowed: Permitted, generator: random.Random) -> Edit | None:
-    """An edit of a random step, drawn by prior among those that have edits."""
-    while steps:
-        step = generator.choices(steps, [step.rule.prior for step in steps])[0]
-        if found := [edit for edit in step.rule.find(unit) if allowed.edit(edit)]:
-            return generator.choice(found)
-        steps.remove(step)
-    return None
 
 
 def _allowed(request: ProposalRequest, templates: bool) -> Permitted:

@@ -78,6 +78,14 @@ class Permitted:
 def offered(unit: Unit, allowed: Permitted) -> Iterator[tuple[Step, list[Edit]]]:
     """The steps that may be used on a program, with their edits."""
     for step in ALL:
-        found = [edit for edit in step.rule.find(unit) if allowed.edit(edit)] if allowed.step(step) else []
-        if found:
+        if found := edits_of(step, unit, allowed):
             yield step, found
+
+
+def edits_of(step: Step, unit: Unit, allowed: Permitted) -> list[Edit]:
+    """The permitted edits of a step; of several with one label the first, so that a label names one edit."""
+    found: dict[str, Edit] = {}
+    for edit in step.rule.find(unit) if allowed.step(step) else ():
+        if allowed.edit(edit):
+            found.setdefault(edit.label, edit)
+    return list(found.values())

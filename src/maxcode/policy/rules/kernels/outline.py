@@ -1,0 +1,64 @@
+"""The loop nests of a program in the words of schedules: what a small policy needs to know of it.
+
+    gemm                       a function
+    .i                         its loops, by their names in schedules; a dot for each level
+    ..j
+    ...p
+    ....C[i j] += A[i p] B[p j]
+
+Elements are named by the loops that move through them, calls and scalars are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.algebra import Access, digits, effect
+from maxcode.policy.rules.kernels.kernel import kernels
+from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, Path, children, lexed
+
+
+def outline(unit: Unit) -> list[str]:
+    """The functions that hold loops: names, loops and statements, one a line."""
+    found = []
+    for kernel in kernels(unit):
+        names = {spot.path: spot.name.partition(" in ")[0] for spot in kernel.spots}
+        found += [kernel.function.name, *_lines(kernel.body, names)]
+    return found
+
+
+def _lines(body: Body, names: dict[Path, str], above: tuple[Loop, ...] = (), path: Path = ()) -> Iterator[str]:
+    for position, item in enumerate(body):
+        here = (*path, position)
+        around = (*above, item) if isinstance(item, Loop) else above
+        yield "." * (len(above) + 1) + (names[here] if isinstance(item, Loop) else _statement(item, above))
+        for side, inside in enumerate(children(item)):
+            yield from _lines(inside, names, around, (*here, side))
+
+
+def _statement(item: Item, above: tuple[Loop, ...]) -> str:
+    accesses = effect((item,), above).accesses
+    reads = [_element(one) for one in accesses if not one.op]
+    match item:
+        case Assign():
+            target = next((_element(one) for one in accesses if one.op), item.target)
+            return " ".join([target, item.op, *reads])
+        case Declare():
+            return " ".join([item.name, "=", *(reads or _names(item.value))])
+        case Branch():
+            return "if"
+        case _:
+            return "other"
+
+
+def _element(access: Access) -> str:
+    """An element by the loops that move through it, the fastest last, or by the names in its subscript."""
+    found = digits(access)
+    names = [name for name, _ in reversed(found)] if found else _names(access.index)
+    return f"{access.array}[{' '.join(names)}]"
+
+
+def _names(text: str) -> list[str]:
+    """The names in an expression, each once."""
+    return list(dict.fromkeys(token.text for token in lexed(text) if token.is_word))

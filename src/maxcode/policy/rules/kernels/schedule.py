@@ -1,0 +1,191 @@
+"""Schedules: the steps from an original to a kernel as text, one line a step.
+
+    schedule  = { line }
+    line      = step "(" subject { "," parameter } ")"      interchange(j in gemm, inner=p)
+    parameter = name "=" value                              tile(j in gemm, size=64)
+
+A line is the label of an edit, as the notes of the policy write it.  It is legal if and only if that edit is offered
+for the program that the lines before it have made.  Empty lines, and spaces around names and signs, mean nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import final
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.techniques import used
+from maxcode.errors import InputError
+from maxcode.policy.rules.kernels.steps import ALL, Permitted, edits_of, offered
+from maxcode.policy.rules.rewriter.runtime import patched
+
+_LINE = re.compile(r"(?P<step>\w+) ?\((?P<subject>[\w# ]+)(?P<parameters>(?:, ?\w+ ?= ?\w+ ?)*)\)")
+_FORM = "step(subject, name=value, ...), such as tile(j in gemm, size=64)"
+_BY_NAME = {step.rule.name: step for step in ALL}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a schedule, and its number in the text (from 1)."""
+
+    number: int
+    step: str
+    subject: str
+    parameters: tuple[str, ...]  # ``name=value``
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Step, subject and parameters, in the order of the text."""
+        return (self.step, self.subject, *self.parameters)
+
+    @property
+    def label(self) -> str:
+        """The label of its edit."""
+        return f"{self.step}({', '.join(self.parts[1:])})"
+
+
+def written(labels: Iterable[str]) -> str:
+    """The schedule of edits with these labels."""
+    return "".join(f"{label}\n" for label in labels)
+
+
+def read(schedule: str) -> list[Line]:
+    """The lines of a schedule; raises InputError for one that has another form."""
+    return [_line(number, text) for number, text in enumerate(schedule.splitlines(), 1) if text.strip()]
+
+
+def _line(number: int, text: str) -> Line:
+    found = _LINE.fullmatch(" ".join(text.split()))
+    if found is None:
+        raise InputError(f"line {number} of the schedule is '{text.strip()}'; write {_FORM}")
+    parameters = found["parameters"].replace(" ", "").split(",")[1:]
+    return Line(number, found["step"], found["subject"].strip(), tuple(parameters))
+
+
+def applied(original: str, language: str, schedule: str, allowed: Permitted) -> str:
+    """The program that a schedule makes of an original; raises InputError for a line that is not legal, with what would
+    be."""
+    text = original
+    for line in read(schedule):
+        unit = Unit(language, text)
+        text = after(unit, _edit_of(unit, line, allowed))
+    return text
+
+
+def after(unit: Unit, edit: Edit) -> str:
+    """The program after an edit."""
+    return patched(unit.data, list(edit.change.patches))
+
+
+def _edit_of(unit: Unit, line: Line, allowed: Permitted) -> Edit:
+    step = _BY_NAME.get(line.step)
+    edits = {edit.label: edit for edit in edits_of(step, unit, allowed)} if step is not None else {}
+    if line.label not in edits:
+        raise _illegal(unit, line, allowed)
+    return edits[line.label]
+
+
+def _illegal(unit: Unit, line: Line, allowed: Permitted) -> InputError:
+    """The error of the first part of a line that no offered edit has, with the parts that are possible there."""
+    labels = [edit.label for _, edits in offered(unit, allowed) for edit in edits]
+    open_to = [_line(0, label).parts for label in labels]
+    for place, part in enumerate((*line.parts, "")):
+        possible = list(dict.fromkeys(parts[place] if place < len(parts) else "" for parts in open_to))
+        if part not in possible:
+            wrong = _wrong_step(line, possible, allowed) if place == 0 else _wrong_part(line, place, possible)
+            return InputError(f"line {line.number} of the schedule is '{line.label}': {wrong}")
+        open_to = [parts for parts in open_to if (*parts, "")[place] == part]
+    raise AssertionError("a line whose every part is possible is an edit that is offered")
+
+
+def _wrong_step(line: Line, possible: Sequence[str], allowed: Permitted) -> str:
+    step = _BY_NAME.get(line.step)
+    if not possible:
+        return "no step is possible here; leave out this line and those after it"
+    if step is None:
+        near = get_close_matches(line.step, _BY_NAME, n=1)
+        what = f"there is no step '{line.step}'" + (f"; did you mean '{near[0]}'?" if near else "")
+    elif not allowed.step(step):
+        what = f"the step '{line.step}' is not permitted"
+    else:
+        what = f"the step '{line.step}' is not possible here"
+    return f"{what}; possible here: {', '.join(possible)}"
+
+
+def _wrong_part(line: Line, place: int, possible: Sequence[str]) -> str:
+    if place == 1:
+        return f"'{line.step}' is not possible for '{line.subject}'; possible for: {', '.join(possible)}"
+    before = f"{line.step}({', '.join(line.parts[1:place])}"
+    wanted = f"possible: {', '.join(possible)}" if possible != [""] else "nothing more belongs there"
+    if place == len(line.parts):
+        return f"a parameter is missing after '{before}'; {wanted}"
+    return f"'{line.parts[place]}' is not possible after '{before}'; {wanted}"
+
+
+def offers(language: str, text: str, allowed: Permitted) -> list[str]:
+    """The legal next lines of a schedule that has made ``text``."""
+    return [edit.label for _, edits in offered(Unit(language, text), allowed) for edit in edits]
+
+
+def needs(schedule: str) -> frozenset[str]:
+    """The techniques that have to be permitted for a schedule whose steps exist."""
+    lines = read(schedule)
+    packs = any("template=packed" in line.parameters for line in lines)
+    found = frozenset[str]().union(*(_BY_NAME[line.step].techniques for line in lines))
+    return found | {"packing"} if packs else found
+
+
+# ------------------------------------------------------------------------------------------------------------ at random
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step of a random schedule: the label of its edit, and the program after it."""
+
+    label: str
+    program: str
+
+
+def walk(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[Taken]:
+    """A random legal schedule of at most ``steps`` lines, step by step.  Steps that use techniques that are not
+    permitted are skipped; it ends where no step is possible."""
+    whole = text
+    for _ in range(steps):
+        unit = Unit(language, text)
+        edit = _any_edit(unit, allowed, generator)
+        if edit is None:
+            return
+        program = after(unit, edit)
+        if allowed.permitted is None or used(language, program) <= allowed.permitted | used(language, whole):
+            text = program
+            yield Taken(edit.label, text)
+
+
+def _any_edit(unit: Unit, allowed: Permitted, generator: random.Random) -> Edit | None:
+    """An edit of a random step, drawn by prior among those that have edits."""
+    steps = [step for step in ALL if allowed.step(step)]
+    while steps:
+        step = generator.choices(steps, [step.rule.prior for step in steps])[0]
+        if found := edits_of(step, unit, allowed):
+            return generator.choice(found)
+        steps.remove(step)
+    return None
+
+
+def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[str]:
+    """The kernels on the way of ``walk``."""
+    return (taken.program for taken in walk(text, language, generator, steps, allowed))
+
+
+def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
+    """A random kernel: an original after one to six steps; the same draw gives the same kernel."""
+    generator = random.Random(draw)
+    made = [text, *chain(text, language, generator, generator.randint(1, 6), Permitted(permitted))]
+    return made[-1]
