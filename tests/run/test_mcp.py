@@ -126,6 +126,7 @@ def written(place: Path, **keys: str) -> Path:
     return place.parent / "pwned"
 
 
+@pytest.mark.sandbox
 def test_a_client_that_writes_a_problem_runs_nothing_as_the_user(place: Path) -> None:
     pwned = written(place, setup=f'"id > {place.parent}/pwned"', edit='["src/none"]')
     found = job_of(place, "admit", source="words")

@@ -30,6 +30,7 @@ def program(folder: Path, name: str, text: str) -> Request:
     return Request(folder / name, folder / "tests", out=folder / "run", budget=1)
 
 
+@pytest.mark.sandbox
 def test_a_language_without_rules_is_refused_at_once_with_the_cure(tmp_path: Path) -> None:
     request = program(tmp_path, "slow.js", "console.log(1);\n")
     with pytest.raises(NoRuleError, match=r"C, C\+\+ and Python only.*--policy llm:MODEL.*--anyway"):
@@ -62,6 +63,7 @@ def test_a_program_to_which_no_rule_applies_is_refused(tmp_path: Path) -> None:
     assert completed(request)
 
 
+@pytest.mark.sandbox
 def test_a_python_program_to_which_no_rule_applies_is_told_why_by_function(tmp_path: Path) -> None:
     text = "def f(xs):\n    print(1 in xs)\n\n\nf([int(input())])\n"
     request = replace(program(tmp_path, "slow.py", text), without_rules=("read_lines", "write_lines"))
