@@ -11,10 +11,12 @@ from typing import final
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, read
+from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, read, words_in
 
 Constants = Sequence[tuple[str, int]]
+_SIGNED = ("int", "long", "ptrdiff_t", "const int")
 
 
 @final
@@ -62,12 +64,14 @@ class Kernel:
             found.append(Spot(path, loop, above, f"{loop.var}{count} in {self.function.name}"))
         return found
 
-    def is_signed(self, name: str) -> bool:
-        """Whether a bound is a signed number, so that the bound minus a small number may be negative."""
+    def is_signed(self, *bounds: str) -> bool:
+        """Whether bounds are signed numbers, so that a bound minus a small number may be negative."""
         given = {one.name: one.type for one in self.function.parameters if one.kind == "value"}
         local = {item.name: item.type for item in every(self.body) if isinstance(item, Declare)}
         counted = {item.var: item.type for item in every(self.body) if isinstance(item, Loop)}
-        return {**counted, **local, **given}.get(name) in ("int", "long", "ptrdiff_t", "const int")
+        types = {**counted, **local, **given}
+        plain = all(polynomial(bound) is not None for bound in bounds)
+        return plain and all(types.get(word) in _SIGNED for bound in bounds for word in words_in(bound))
 
     def is_double(self, *arrays: str) -> bool:
         """Whether arrays hold doubles: pointers from parameters or made here."""

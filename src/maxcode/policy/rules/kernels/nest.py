@@ -2,7 +2,7 @@
 it.
 
 Any other statement is kept unchanged (``Other``), and nothing is moved across it.  Comments inside a printed body are
-lost.  Expressions stay text; ``algebra.py`` parses them if necessary.
+lost.  Expressions stay text; ``effects.py`` reads them where necessary.
 """
 
 from __future__ import annotations
@@ -250,6 +250,19 @@ def at(body: Body, path: Path) -> Item:
     return at(children(body[position])[rest[0]], tuple(rest[1:])) if rest else body[position]
 
 
+def after(body: Body, path: Path) -> Item | None:
+    """The item after that at a path, in the same body; None if it is the last."""
+    position, *rest = path
+    if rest:
+        return after(children(body[position])[rest[0]], tuple(rest[1:]))
+    return body[position + 1] if position + 1 < len(body) else None
+
+
+def renamed(loop: Loop, var: str) -> Loop:
+    """A loop with another variable."""
+    return replace(loop, var=var, body=changed(loop.body, lambda text: substituted(text, {loop.var: var})))
+
+
 def put(body: Body, path: Path, items: Sequence[Item]) -> Body:
     """The body with the item at ``path`` replaced by others."""
     position, *rest = path
@@ -283,6 +296,42 @@ def _changed(item: Item, change: Callable[[str], str]) -> Item:
             return Branch(change(item.test), changed(item.then, change), changed(item.other, change))
         case Other():
             return Other(change(item.text))
+
+
+def extremes(text: str, way: str) -> list[str]:
+    """The values of which a bound is the least (``way`` "<") or the greatest (">"), as written by ``least_of``."""
+    parts = _chosen(text)
+    if parts is None or parts[1] != way:
+        return [text]
+    return [*extremes(parts[0], way), *extremes(parts[2], way)]
+
+
+def least_of(one: str, other: str) -> str:
+    """The lesser of two values, as an expression."""
+    return f"({one} < {other} ? {one} : {other})"
+
+
+def greatest_of(one: str, other: str) -> str:
+    """The greater of two values, as an expression."""
+    return f"({one} > {other} ? {one} : {other})"
+
+
+def _chosen(text: str) -> tuple[str, str, str] | None:
+    """(a, "<" or ">", b) of ``(a < b ? a : b)``."""
+    cuts: dict[str, int] = {}
+    depth = 0
+    for position, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and position < len(text) - 1:
+            return None
+        if depth == 1 and letter in "<>?:" and text[position - 1 : position + 2] == f" {letter} ":
+            cuts.setdefault(letter if letter in "?:" else "way", position)
+    if not text.startswith("(") or sorted(cuts) != [":", "?", "way"]:
+        return None
+    compare, question, colon = cuts["way"], cuts["?"], cuts[":"]
+    one, other = text[1:compare].strip(), text[compare + 1 : question].strip()
+    then, rest = text[question + 1 : colon].strip(), text[colon + 1 : -1].strip()
+    return (one, text[compare], other) if (then, rest) == (one, other) else None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -8,7 +8,18 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels import blocking, boundary, hints, orders, parameters, product, tables, templates
+from maxcode.policy.rules.kernels import (
+    blocking,
+    boundary,
+    hints,
+    orders,
+    parameters,
+    product,
+    tables,
+    templates,
+    tiling,
+    unrolling,
+)
 from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
@@ -34,8 +45,9 @@ ALL: tuple[Step, ...] = (
     _step(orders.order, 14, "stride cache loop"),
     _step(orders.accumulate, 16, "stride loop vector"),
     _step(orders.distribute, 3, "loop"),
-    _step(orders.tile, 6, "cache", ("tiling",)),
-    _step(orders.jam, 5, "vector loop", ("unrolling",)),
+    _step(orders.fuse, 3, "loop cache"),
+    _step(tiling.tile, 6, "cache", ("tiling",)),
+    _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
     _step(hints.simd, 5, "vector", ("simd",)),
     _step(hints.unroll, 3, "vector loop", ("unrolling",)),
     _step(templates.pack, 15, "cache stride", (*_TEMPLATE, "packing")),

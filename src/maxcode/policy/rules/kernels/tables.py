@@ -11,7 +11,7 @@ from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.algebra import effect, elements
+from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import (
     Assign,
