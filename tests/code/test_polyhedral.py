@@ -62,10 +62,9 @@ def met(found: list[Access], n: int) -> set[Vector]:
     for one, other in product(found, repeat=2):
         if not one.op and not other.op:
             continue
-        assert one.index is not None and other.index is not None
-        places = [value(other.index[0], run) for run in runs]
+        places = [value(other.index[0] or {}, run) for run in runs]
         for k, first in enumerate(runs):
-            here = value(one.index[0], first)
+            here = value(one.index[0] or {}, first)
             for place, second in zip(places[k + 1 :], runs[k + 1 :], strict=True):
                 if place == here:
                     ways = ((first[lv.var], second[lv.var]) for lv in levels)
@@ -155,7 +154,7 @@ def test_sums_are_left_out_where_their_order_may_change() -> None:
 
 def test_unknown_subscripts_may_be_any_element() -> None:
     levels = (level("0 <= i < n"),)
-    found = [Access("A", (poly("i"),), "=", levels, 1), Access("A", None, "", levels, 1)]
+    found = [Access("A", (poly("i"),), "=", levels, 1), Access("A", (None,), "", levels, 1)]
     assert vectors(pairs(found), 0, 1) == {("<",)}
 
 

@@ -82,3 +82,28 @@ def test_random_nests_keep_every_bit(seed: int, compile_and_run: Callable[..., s
     changed, made = reordered(text, generator, 40)
     assert made > 10
     assert compile_and_run(changed) == compile_and_run(text)
+
+
+@pytest.mark.parametrize(
+    ("heads", "place", "interchange", "tile"),
+    [
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "a[i][j]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "a[j][0]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[i + j]", False, False),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[i - j + n]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = n - 1; j >= 0; j--)", "d[i - j + n]", False, False),
+        ("for (int i = 0; i < n; i++) for (int j = n - 1; j >= 0; j--)", "d[i + j]", True, False),
+        ("for (int i = n; i != 0; i -= 1) for (int j = 0; j < n; j++)", "d[i - j + n]", False, False),
+        ("for (int i = n; i != 0; i += n) for (int j = 0; j < n; j++)", "a[i][j]", False, False),  # up or down?
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[AT(i, j)]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[SKEW(i, j)]", False, False),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[(i * n + j) / 2]", False, False),
+    ],
+)
+def test_elements_keep_the_order_of_their_updates(heads: str, place: str, interchange: bool, tile: bool) -> None:
+    macros = "#define AT(x, y) (x) * n + (y)\n#define SKEW(x, y) (x) + (y)\n"
+    text = f"{macros}{HEAD}double nest(int n) {{ fill(n); {heads} {place} += 0.1 * n; return mixed(n); }}\n"
+    found = {
+        rule: bool([edit for edit in edits_of(rule, text) if "nest" in edit.site]) for rule in ("interchange", "tile")
+    }
+    assert found == {"interchange": interchange, "tile": tile}

@@ -52,7 +52,7 @@ class Level:
 class Access:
     """An element that is read or written.
 
-    ``index``: the subscripts as written; None if unknown, and () for a scalar.
+    ``index``: the subscripts as written, each None if it is unknown; () for a scalar.
     ``op``: "" for a read, else the assignment, which reads too unless it is "=".
     ``levels``: the loops around, outermost first.
     ``order``: the number of its statement in the text; ``part``: which item of the region that statement is in.
@@ -60,7 +60,7 @@ class Access:
     """
 
     array: str
-    index: tuple[Poly, ...] | None
+    index: tuple[Poly | None, ...]
     op: str
     levels: tuple[Level, ...]
     order: int
@@ -89,11 +89,10 @@ def _strides(accesses: list[Access]) -> tuple[Product, ...]:
     seen: set[Product] = {ONE}
     for access in accesses:
         variables = {level.var for level in access.levels}
-        for index in access.index if access.index is not None and len(access.index) == 1 else ():
-            for product in index:
-                rest = tuple(word for word in product if word not in variables)
-                if len(rest) == len(product) - 1:
-                    seen.add(rest)
+        for product in (access.index[0] or {}) if len(access.index) == 1 else {}:
+            rest = tuple(word for word in product if word not in variables)
+            if len(rest) == len(product) - 1:
+                seen.add(rest)
     chain = sorted(seen, key=len)
     fits = all(_quotient(large, small) is not None for small, large in pairwise(chain))
     return tuple(chain) if fits and len(chain) > 1 else ()
@@ -109,10 +108,11 @@ def _quotient(product: Product, divisor: Product) -> Product | None:
 
 
 def _with_digits(access: Access, strides: tuple[Product, ...]) -> Access:
-    if not strides or access.index is None or len(access.index) != 1:
+    index = access.index[0] if len(access.index) == 1 else None
+    if not strides or index is None:
         return access
     digits: list[Poly] = [{} for _ in strides]
-    for product, factor in access.index[0].items():
+    for product, factor in index.items():
         place = max(k for k, stride in enumerate(strides) if _quotient(product, stride) is not None)
         digits[place] = added(digits[place], {_quotient(product, strides[place]) or ONE: factor})
     for place in range(len(strides) - 1):
@@ -187,9 +187,10 @@ class Pair:
         left, right = one.index, other.index
         if one.digits is not None and other.digits is not None and one.strides == other.strides:
             left, right = one.digits, other.digits
-        if left is None or right is None or len(left) != len(right):
+        if len(left) != len(right):
             return []
-        return [added(a, renamed(b, names), -1) for a, b in zip(left, right, strict=True)]
+        both = zip(left, right, strict=True)
+        return [added(a, renamed(b, names), -1) for a, b in both if a is not None and b is not None]
 
 
 def later(var: str) -> str:

@@ -97,8 +97,8 @@ def _rows_only(found: Recurrence, above: tuple[Loop, ...]) -> bool:
 def _row(access: Access, depth: int) -> int | None:
     """The subscript that is the variable of the loop at a depth, if no other subscript depends on it."""
     var = access.levels[depth].var
-    index = access.digits or access.index or ()
-    places = [place for place, value in enumerate(index) if var in names_in(value)]
+    index = access.digits or access.index
+    places = [place for place, value in enumerate(index) if value is None or var in names_in(value)]
     return places[0] if len(places) == 1 and index[places[0]] == name(var) else None
 
 

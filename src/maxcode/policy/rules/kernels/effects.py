@@ -172,9 +172,8 @@ class _Walker:
         if op and not whole:
             self._note_scalar(text, op, scope)
         for position, (array, index) in enumerate(found or []):
-            value = self.value(index, scope)
             written = op if position == 0 and whole else ""
-            self._add(array, (value,) if value is not None else None, written, scope)
+            self._add(array, (self.value(index, scope),), written, scope)
         for word in words_in(text) & self.assigned - scope.local if not op or whole else ():
             self._add(word, (), "", scope)
 
@@ -184,7 +183,7 @@ class _Walker:
             self.scalars.add(target)
             self._add(target, (), op, scope)
 
-    def _add(self, array: str, index: tuple[Poly, ...] | None, op: str, scope: _Scope) -> None:
+    def _add(self, array: str, index: tuple[Poly | None, ...], op: str, scope: _Scope) -> None:
         made = Access(array, index, op, scope.levels, self._statements, self.part)
         if made not in self.found:
             self.found.append(made)

@@ -171,6 +171,7 @@ def _contiguous(band: list[Loop], above: tuple[Loop, ...]) -> str | None:
     found: set[str | None] = set()
     for access in effect((band[0],), above).accesses:
         if access.op and access.index:
-            near = [level.var for level in access.levels if coefficient(access.index[0], level.var) == number(1)]
+            index = access.index[0] or {}
+            near = [level.var for level in access.levels if coefficient(index, level.var) == number(1)]
             found.add(near[0].partition(".")[0] if len(near) == 1 else None)
     return found.pop() if len(found) == 1 else None
