@@ -13,7 +13,8 @@ from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, read, words_in
+from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, words_in
+from maxcode.policy.rules.kernels.reading import read
 
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
@@ -78,6 +79,12 @@ class Kernel:
         given = {one.name for one in self.function.parameters if one.kind == "pointer" and one.type == "double"}
         made = (re.match(r"(?:const )?double \*(?:restrict |__restrict )?(\w+) = ", text) for text in self._others)
         return set(arrays) <= given | {found[1] for found in made if found is not None}
+
+    def is_local_double(self, name: str) -> bool:
+        """Whether a name is only declared as a scalar double, inside the function."""
+        local = {item.type for item in every(self.body) if isinstance(item, Declare) and item.name == name}
+        made = any(re.fullmatch(rf"double (\w+ ?, ?)*{name}( ?, ?\w+)*;", text) for text in self._others)
+        return local == {"double"} or (made and not local)
 
     @property
     def _others(self) -> list[str]:

@@ -60,7 +60,9 @@ def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
 def _counts_pieces(unit: Unit, name: str) -> bool:
     """Whether a name of the program itself is used only for the size of the pieces of a loop."""
     uses = re.findall(rf"\b{name}\b", unit.text)
-    pieces = re.findall(rf"\(\w+ \+ {name} < |\? \w+ \+ {name} : |; \w+ \+= {name}\)", unit.text)
+    pieces = re.findall(
+        rf"\(\w+ \+ {name} [<-] |\? \w+ \+ {name} [:-] |; \w+ \+= {name}\)|\* \({name} - 1\)", unit.text
+    )
     return family(name) in ("TILE", "BLOCK") and len(uses) == len(pieces) + 1
 
 

@@ -1,4 +1,4 @@
-"""Steps that take several iterations at once: jam."""
+"""Steps that take several iterations at once: jam, accumulators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.kernel import kernels
+from maxcode.code.polyhedral.polynomials import ONE, added, coefficient, number, polynomial, written_out
+from maxcode.policy.rules.kernels.effects import elements
+from maxcode.policy.rules.kernels.kernel import Kernel, kernels
 from maxcode.policy.rules.kernels.legality import jammable
 from maxcode.policy.rules.kernels.nest import (
     Assign,
@@ -19,12 +21,15 @@ from maxcode.policy.rules.kernels.nest import (
     Loop,
     Other,
     changed,
+    greatest_of,
+    least_of,
     put,
     substituted,
     words_in,
 )
 
 JAMS = (2, 3, 4, 6, 8)
+COUNTS = (2, 4, 8, 16)
 _LARGEST = 80  # statements in a jammed body
 
 
@@ -36,7 +41,7 @@ def jam(unit: Unit) -> Iterator[Edit]:
             size = _size(loop.body)
             inside = any(isinstance(item, Loop) for item in loop.body)
             plain = loop.step == "1" and not loop.pragmas and kernel.is_signed(loop.low, loop.high)
-            if not inside or not plain or size is None or _depends(loop) or not jammable(loop, spot.above):
+            if not inside or not plain or size is None or _depends(loop, loop.body) or not jammable(loop, spot.above):
                 continue
             for factor in JAMS:
                 if size * factor <= _LARGEST:
@@ -60,14 +65,22 @@ def _size(body: Body) -> int | None:
     return total
 
 
-def _depends(loop: Loop) -> bool:
-    """Whether the bounds of an inner loop depend on the variable, or on something declared inside."""
-    declared = {loop.var} | {item.name for item in loop.body if isinstance(item, Declare)}
-    inner = [item for item in loop.body if isinstance(item, Loop)]
-    mentioned = (words_in(item.low) | words_in(item.high) for item in inner)
-    return any(words & declared for words in mentioned) or any(
-        _depends(replace(loop, body=item.body)) for item in inner
-    )
+def _depends(loop: Loop, around: Body) -> bool:
+    """Whether copies of the loops in a body cannot run in step: their bounds use a name declared inside, or move with
+    the variable in other steps than one."""
+    declared = {item.name for item in around if isinstance(item, Declare)}
+    inner = [item for item in around if isinstance(item, Loop)]
+    moves = any(_moves_far(loop, item) for item in inner)
+    words = (words_in(item.low) | words_in(item.high) for item in inner)
+    return moves or any(found & declared for found in words) or any(_depends(loop, item.body) for item in inner)
+
+
+def _moves_far(loop: Loop, inner: Loop) -> bool:
+    """Whether the range of a loop inside moves from one iteration to the next, but not in steps of one."""
+    moving = [bound for bound in (inner.low, inner.high) if loop.var in words_in(bound)]
+    values = [polynomial(bound) for bound in moving]
+    one = all(value is not None and coefficient(value, loop.var) == number(1) for value in values)
+    return bool(moving) and not (one and inner.step == "1")
 
 
 def _jammed(loop: Loop, factor: int) -> list[Item]:
@@ -88,16 +101,40 @@ def _copies(body: Body, loop: Loop, factor: int, names: frozenset[str] = frozens
         if isinstance(item, Declare):
             names = names | {item.name}
         if isinstance(item, Loop):
-            found.append(replace(item, body=_copies(item.body, loop, factor, names)))
+            found += _in_step(item, loop, factor, names)
         else:
             found += _joined([_copy(item, loop.var, number, names) for number in range(factor)])
     return tuple(found)
 
 
+def _in_step(inner: Loop, loop: Loop, factor: int, names: frozenset[str]) -> list[Item]:
+    """The copies of a loop inside: what all of them share is one loop, with the corners of a triangle before and after
+    it."""
+    last = factor - 1
+    starts = [_moved(inner.low, loop, number) for number in range(factor)]
+    ends = [_moved(inner.high, loop, number) for number in range(factor)]
+    whole = replace(inner, low=starts[last], high=ends[0], body=_copies(inner.body, loop, factor, names))
+    own = names | {item.name for item in inner.body if isinstance(item, Declare)}
+    bodies = [tuple(_copy(item, loop.var, k, own) for item in inner.body) for k in range(factor)]
+    before = [(k, starts[k], least_of(starts[last], ends[k])) for k in range(last) if starts[k] != starts[last]]
+    after = [(k, greatest_of(ends[0], starts[last]), ends[k]) for k in range(1, factor) if ends[k] != ends[0]]
+    corners = [
+        [replace(inner, low=low, high=high, body=bodies[k]) for k, low, high in side] for side in (before, after)
+    ]
+    return [*corners[0], whole, *corners[1]]
+
+
+def _moved(bound: str, loop: Loop, number: int) -> str:
+    """A bound for a later iteration."""
+    value = polynomial(bound) if loop.var in words_in(bound) else None
+    return bound if value is None else written_out(added(value, {ONE: number} if number else {}))
+
+
 def _joined(copies: list[Item]) -> list[Item]:
     """Copies that all add to one element, as one statement, so that the element is loaded and stored once."""
     sums = [item for item in copies if isinstance(item, Assign) and item.op in ("+=", "-=")]
-    if len(sums) < len(copies) or len({(item.target, item.op) for item in sums}) > 1:
+    alike = len({(item.target, item.op) for item in sums}) == 1
+    if len(sums) < len(copies) or not alike or sums[0].target.partition("[")[0] in words_in(sums[0].value):
         return copies
     return [replace(sums[0], value=" + ".join(_as_term(item.value) for item in sums))]
 
@@ -118,3 +155,40 @@ def _copy(item: Item, var: str, number: int, names: frozenset[str]) -> Item:
     renamed = {name: f"{name}_{number}" for name in names}
     copy = changed((item,), lambda text: substituted(text, {**shifted, **renamed}))[0]
     return replace(copy, name=renamed[copy.name]) if isinstance(copy, Declare) else copy
+
+
+def accumulators(unit: Unit) -> Iterator[Edit]:
+    """Adds up in several scalars instead of one place, so that additions do not wait for each other."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            sums = _sums(kernel, spot.loop)
+            for count in COUNTS if sums else ():
+                body = put(kernel.body, spot.path, _spread(kernel, spot.loop, sums, count))
+                what = f"adds up in {count} places in the loop over {spot.loop.var}"
+                yield kernel.edit("accumulators", spot.name, (("count", count),), what, kernel.change(body))
+
+
+def _sums(kernel: Kernel, loop: Loop) -> list[Assign]:
+    """The statements of a loop that only adds to places that do not move; none if it does anything else."""
+    sums = [item for item in loop.body if isinstance(item, Assign) and item.op in ("+=", "-=")]
+    plain = loop.step == "1" and not loop.pragmas and kernel.is_signed(loop.low, loop.high)
+    if len(sums) < len(loop.body) or not plain or not all(elements(item.value) is not None for item in sums):
+        return []
+    places = [item.target.partition("[")[0] for item in sums]
+    used = set().union(*(words_in(item.value) | words_in(item.target.partition("[")[2]) for item in sums))
+    moves = any(loop.var in words_in(item.target) for item in sums)
+    doubles = all(kernel.is_double(place) or kernel.is_local_double(place) for place in places)
+    return sums if not moves and doubles and len({*places}) == len(places) and not used & {*places} else []
+
+
+def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[Item]:
+    names = [[kernel.fresh(f"{item.target.partition('[')[0]}_{k}") for k in range(count)] for item in sums]
+    copies = [
+        Assign(name, "+=", substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}))
+        for item, row in zip(sums, names, strict=True)
+        for k, name in enumerate(row)
+    ]
+    whole = replace(loop, high=f"{loop.high} - {count - 1}", step=str(count), body=tuple(copies))
+    rest = replace(loop, low=rounded(loop, count))
+    ends = [replace(item, value=" + ".join(row)) for item, row in zip(sums, names, strict=True)]
+    return [*(Declare("double", name, "0.0") for row in names for name in row), whole, rest, *ends]
