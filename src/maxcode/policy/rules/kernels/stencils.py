@@ -69,7 +69,7 @@ def _spaces(item: object) -> list[Loop]:
 
 
 def _edits(kernel: Kernel, spot: Spot, whole: Loop, axes: Sequence[Axis]) -> Iterator[Edit]:
-    names = [kernel.fresh(f"TILE_{var.upper()}") for var in (whole.var, *(f"X{k}" for k in range(len(axes))))]
+    names = [kernel.fresh("TIME"), *(kernel.fresh(f"TILE_X{k}") for k in range(len(axes)))]
     body = put(kernel.body, spot.path, [_tiled(kernel, whole, axes, names)])
     for time, size in SIZES:
         params = (("axes", len(axes)), ("time", time), ("size", size))
