@@ -256,12 +256,21 @@ def test_a_sum_is_made_in_several_places() -> None:
     assert "for (int k = m / 2 * 2; k < m; k++) {\ns -= A[k];\n}\ns -= s_0 + s_1;" in made
 
 
+def test_elements_that_the_loops_keep_apart_are_several_sums() -> None:
+    head = "for (int i = 0; i < n; i++) for (int k = 0; k < i; k++)"
+    text = function(f"{head} {{ A[i] -= B[k] * A[k]; A[n] += B[k]; }}")
+    made = written(taken(text, "accumulators(k in f, count=2"))
+    assert "A[i] -= A_0 + A_1;\nA[n] += A_2 + A_3;" in made
+    assert offered(text.replace("k < i", "k <= i"), "accumulators") == []
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "A[k] += B[k];",  # it moves
         "A[i] += A[k];",
-        "A[i] += B[k]; A[n] += B[k];",  # perhaps one element
+        "A[i] += B[k]; A[m] += B[k];",  # perhaps one element
+        "A[i] += B[k]; A[i] -= C[k];",
         "A[i] *= B[k];",
         "A[i] += B[k]; C[k] = 0.0;",
         "A[i] += g(B);",

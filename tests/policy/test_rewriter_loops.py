@@ -39,13 +39,16 @@ double mixed(int n) {
 def nest(generator: random.Random) -> str:
     """A nest of two or three loops, legal to reorder or not: that is for the rules to find out."""
     loops = generator.sample("ijk", generator.choice((2, 3, 3)))
-    heads = [f"for (int {v} = {generator.randint(0, 1)}; {v} < n - {generator.randint(0, 2)}; {v}++)" for v in loops]
+    ups = [f"for (int {v} = {generator.randint(0, 1)}; {v} < n - {generator.randint(0, 2)}; {v}++)" for v in loops]
+    downs = [f"for (int {v} = n - {generator.randint(1, 2)}; {v} >= 0; {v}--)" for v in loops]
+    heads = [generator.choice((up, up, up, down)) for up, down in zip(ups, downs, strict=True)]
     target = generator.choice("abc")
 
     def at(array: str) -> str:
         return f"{array}[{generator.choice(loops)}][{generator.choice(loops)}]"
 
-    place = at(target)
+    skewed = f"d[{generator.choice(loops)} {generator.choice('+-')} {generator.choice(loops)} + n]"
+    place = generator.choice((at(target), at(target), at(target), skewed))
     operator = generator.choice(("=", "+=", "+=", "-=", "*="))
     sources = [
         generator.choice((at(generator.choice("abc")), place, f"d[{loops[0]} * n + {loops[1]}]", "0.5", "1.0 * n"))

@@ -9,15 +9,24 @@ it has no form for ``i * n + j``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from math import gcd
+from typing import TypeAlias
 
 from maxcode.code.polyhedral.polynomials import ONE, Poly, Product, added
+
+Row: TypeAlias = tuple[tuple[Product, int], ...]
 
 _LARGEST = 400  # inequalities; past it the answer is "not empty"
 
 
 def is_empty(inequalities: Iterable[Poly], equations: Iterable[Poly] = ()) -> bool:
     """Whether no integers make every inequality at least 0 and every equation 0."""
+    return _is_empty(tuple(tuple(row.items()) for row in inequalities), tuple(tuple(row.items()) for row in equations))
+
+
+@lru_cache(maxsize=1 << 16)  # the same nests come again and again, each time in another program
+def _is_empty(inequalities: tuple[Row, ...], equations: tuple[Row, ...]) -> bool:
     rows, equal = [dict(row) for row in inequalities], [dict(row) for row in equations]
     while equal:
         row = equal.pop()
@@ -85,4 +94,5 @@ def _cheapest(rows: list[dict[Product, int]]) -> Product | None:
         for product, factor in row.items():
             if product != ONE:
                 signs.setdefault(product, [0, 0])[factor > 0] += 1
-    return min(signs, key=lambda product: signs[product][0] * signs[product][1] - sum(signs[product]), default=None)
+    costs = {product: up * down - up - down for product, (down, up) in signs.items()}
+    return min(costs, key=lambda product: (costs[product], product), default=None)

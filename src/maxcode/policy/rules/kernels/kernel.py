@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import final
 
 from maxcode.code.cpp.declarations import Function
@@ -92,8 +93,8 @@ class Kernel:
 
     def fresh(self, wish: str) -> str:
         """A name that the program does not use: the wish, or the wish and a number."""
-        taken = (name for name in (wish, *(f"{wish}_{k}" for k in range(2, 1000))) if name not in self.unit.words)
-        return next(taken)
+        taken = self.unit.words
+        return wish if wish not in taken else next(name for k in count(2) if (name := f"{wish}_{k}") not in taken)
 
     def change(self, body: Body, constants: Constants = (), blocks: Iterable[str] = ()) -> Change:
         """The change that gives the function another body, with constants in front of it and blocks at the top of the

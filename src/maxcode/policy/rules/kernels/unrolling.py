@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.dependences import SUMS
 from maxcode.code.polyhedral.polynomials import ONE, added, coefficient, number, polynomial, written_out
-from maxcode.policy.rules.kernels.effects import elements
-from maxcode.policy.rules.kernels.kernel import Kernel, kernels
-from maxcode.policy.rules.kernels.legality import jammable
+from maxcode.policy.rules.kernels.effects import effect
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.legality import apart, jammable
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -161,28 +162,41 @@ def accumulators(unit: Unit) -> Iterator[Edit]:
     """Adds up in several scalars instead of one place, so that additions do not wait for each other."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            sums = _sums(kernel, spot.loop)
+            sums = _sums(kernel, spot)
             for count in COUNTS if sums else ():
                 body = put(kernel.body, spot.path, _spread(kernel, spot.loop, sums, count))
                 what = f"adds up in {count} places in the loop over {spot.loop.var}"
                 yield kernel.edit("accumulators", spot.name, (("count", count),), what, kernel.change(body))
 
 
-def _sums(kernel: Kernel, loop: Loop) -> list[Assign]:
-    """The statements of a loop that only adds to places that do not move; none if it does anything else."""
-    sums = [item for item in loop.body if isinstance(item, Assign) and item.op in ("+=", "-=")]
-    plain = loop.step == "1" and not loop.pragmas and kernel.is_signed(loop.low, loop.high)
-    if len(sums) < len(loop.body) or not plain or not all(elements(item.value) is not None for item in sums):
+def _sums(kernel: Kernel, spot: Spot) -> list[Assign]:
+    """The statements of a loop that only adds to places that do not move and that nothing else in it uses; none if it
+    does more."""
+    loop = spot.loop
+    sums = [item for item in loop.body if isinstance(item, Assign) and item.op in SUMS]
+    fixed = not any(loop.var in words_in(item.target) for item in sums)
+    plain = fixed and loop.step == "1" and not loop.pragmas and kernel.is_signed(loop.low, loop.high)
+    seen = effect((loop,), spot.above)
+    if not sums or len(sums) < len(loop.body) or not plain or seen.opaque:
         return []
-    places = [item.target.partition("[")[0] for item in sums]
-    used = set().union(*(words_in(item.value) | words_in(item.target.partition("[")[2]) for item in sums))
-    moves = any(loop.var in words_in(item.target) for item in sums)
+    places = [_place(item) for item in sums]
+    written = [access for access in seen.accesses if access.op]
+    others = [(one, other) for one in written for other in seen.accesses if one is not other]
+    alone = all(apart(one, other, spot.above) for one, other in others)
     doubles = all(kernel.is_double(place) or kernel.is_local_double(place) for place in places)
-    return sums if not moves and doubles and len({*places}) == len(places) and not used & {*places} else []
+    return sums if alone and doubles and len(written) == len(sums) else []
+
+
+def _place(item: Assign) -> str:
+    """The array or the scalar that a statement writes."""
+    return item.target.partition("[")[0]
 
 
 def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[Item]:
-    names = [[kernel.fresh(f"{item.target.partition('[')[0]}_{k}") for k in range(count)] for item in sums]
+    names: list[list[str]] = []
+    for item in sums:
+        first = count * sum(_place(other) == _place(item) for other in sums[: len(names)])
+        names.append([kernel.fresh(f"{_place(item)}_{first + k}") for k in range(count)])
     copies = [
         Assign(name, "+=", substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}))
         for item, row in zip(sums, names, strict=True)
