@@ -226,6 +226,8 @@ def test_bounds_without_a_sign_are_not_lowered() -> None:
     statement = "double s = 0.0; for (int p = 0; p < m; p++) s += B[p]; A[i * n + j] = s;"
     assert offered(loops(statement), "jam")
     assert offered(loops(statement, kind="size_t"), "jam") == []
+    counted = loops(statement).replace("for (int", "for (size_t")  # up to n - 3 it would run on for a small n
+    assert [step for step in ("jam", "accumulators") if offered(counted, step)] == []
 
 
 def test_a_sum_that_reads_what_it_makes_is_not_moved_into_the_array() -> None:

@@ -75,6 +75,10 @@ class Kernel:
         plain = all(polynomial(bound) is not None for bound in bounds)
         return plain and all(types.get(word) in _SIGNED for bound in bounds for word in words_in(bound))
 
+    def counts_signed(self, *loops: Loop) -> bool:
+        """Whether variables and bounds of loops are signed, so that a loop up to a negative number has no iteration."""
+        return all(loop.type in _SIGNED and self.is_signed(loop.low, loop.high) for loop in loops)
+
     def is_double(self, *arrays: str) -> bool:
         """Whether arrays hold doubles: pointers from parameters or made here."""
         given = {one.name for one in self.function.parameters if one.kind == "pointer" and one.type == "double"}

@@ -134,7 +134,7 @@ def _is_plain(kernel: Kernel, loop: Loop) -> bool:
     bounds = [end for one in (loop, *spaces) for end in (one.low, one.high)]
     changing = {loop.var} | {space.var for space in spaces}
     fixed = not any(words_in(end) & changing for end in bounds)
-    return fixed and kernel.is_signed(*bounds) and all(one.step == "1" and not one.pragmas for one in spaces)
+    return fixed and kernel.counts_signed(loop, *spaces) and all(one.step == "1" and not one.pragmas for one in spaces)
 
 
 @lru_cache(maxsize=256)

@@ -67,7 +67,7 @@ def _ends(kernel: Kernel, band: Sequence[Loop]) -> tuple[str, str] | None:
         return loop.low, loop.high
     ends = [_extreme(loop.low, around, greatest=False), _extreme(loop.high, around, greatest=True)]
     texts = [written_out(end) for end in ends if end is not None]
-    return (texts[0], texts[1]) if len(texts) == 2 and kernel.is_signed(*texts, loop.low, loop.high) else None
+    return (texts[0], texts[1]) if len(texts) == 2 and kernel.is_signed(*texts) and kernel.counts_signed(loop) else None
 
 
 def _extreme(text: str, around: Sequence[Loop], greatest: bool) -> Poly | None:

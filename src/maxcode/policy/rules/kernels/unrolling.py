@@ -41,7 +41,7 @@ def jam(unit: Unit) -> Iterator[Edit]:
             loop = spot.loop
             size = _size(loop.body)
             inside = any(isinstance(item, Loop) for item in loop.body)
-            plain = loop.step == "1" and not loop.pragmas and kernel.is_signed(loop.low, loop.high)
+            plain = loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop)
             if not inside or not plain or size is None or _depends(loop, loop.body) or not jammable(loop, spot.above):
                 continue
             for factor in JAMS:
@@ -175,7 +175,7 @@ def _sums(kernel: Kernel, spot: Spot) -> list[Assign]:
     loop = spot.loop
     sums = [item for item in loop.body if isinstance(item, Assign) and item.op in SUMS]
     fixed = not any(loop.var in words_in(item.target) for item in sums)
-    plain = fixed and loop.step == "1" and not loop.pragmas and kernel.is_signed(loop.low, loop.high)
+    plain = fixed and loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop)
     seen = effect((loop,), spot.above)
     if not sums or len(sums) < len(loop.body) or not plain or seen.opaque:
         return []
