@@ -10,6 +10,9 @@ together first, because compiling takes the time; if that breaks the program, ea
 of them of three files, with templates and macros): 205 in all.  FOLDER: a folder of C or C++ files, each a program, and
 tests/*.in; or one with such folders in it, for programs that are not part of this project.
 
+``--nests N`` tries the steps of the kernel policy instead: at least N loop nests after random chains of steps, each
+compared with its random original on random arrays of several sizes (hold/nests.py).
+
 The table counts by rule; the JSON file has every finding.  Exit status 1 on a finding.  Ctrl-C ends it with the table
 of what was tried so far.
 """
@@ -32,6 +35,7 @@ from typing import final
 
 import anyio
 
+from hold import nests
 from hold.generated import generated
 from hold.packed import Case, examples, of_folder, packed
 from maxcode.code.cpp.edit import Change, Edit, Rule
@@ -308,6 +312,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="programs with this word in their name")
     parser.add_argument("--rules", nargs="+", default=[], metavar="RULE")
     parser.add_argument("--generated", type=int, default=100, help="number of random programs")
+    parser.add_argument("--nests", type=int, default=0, metavar="N", help="try steps of kernels on N random nests")
     parser.add_argument("--sites", type=int, default=2, help="edits of each rule in a program, at most")
     parser.add_argument("--singly", action="store_true", help="try every edit alone from the start")
     parser.add_argument("--seed", type=int, default=0)
@@ -317,6 +322,10 @@ def main() -> None:
     options = parser.parse_args()
     chosen_rules(options.rules)
     os.nice(5)
+    if options.nests:
+        rows, broken = anyio.run(nests.held, options.nests, options.seed, options.at_once, options.minutes)
+        print(table(rows), *(f"FINDING {one}" for one in broken), sep="\n")
+        sys.exit(bool(broken))
     cases = chosen(options)
     findings = Findings()
     try:

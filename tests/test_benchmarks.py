@@ -136,6 +136,7 @@ SMALL = [
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),
     ("rules_hold", "--generated 1 --only generated --rules unroll --sites 1", "unroll"),
+    ("rules_hold", "--nests 1", "interchange"),
     (
         "scale",
         "--parts methods resume bench --sizes 20 --methods sqd --resumed tree --problems 2 --at-once 2",

@@ -41,6 +41,7 @@ CALLS = {  # size a, b, c -> the values of three inputs, the length of the outpu
     "triangle": ("a * b", "1", "a * a", "(a, b, x, out)"),
     "sweep": ("1", "1", "a * a", "(a, out)"),
     "scaled": ("a * c", "c * b", "a * b", "(a, b, c, x, y, out)"),
+    "falling": ("a * c", "c * b", "a * b", "(a, b, c, x, y, out)"),
     "upper": ("a * a", "1", "a * b + a * a", "(a, b, x, out, out + a * b)"),
 }
 MAIN = r"""

@@ -17,8 +17,9 @@ from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpe
 from maxcode.llm.clients import Model
 from maxcode.observe import compose, program, statement
 from maxcode.policy.rules.kernels import STEPS, Kernels, sample
-from maxcode.policy.rules.kernels.nest import Loop, read
+from maxcode.policy.rules.kernels.nest import Loop
 from maxcode.policy.rules.kernels.policy import HEADER, LOOPS_HEADER
+from maxcode.policy.rules.kernels.reading import read
 from maxcode.problems import load
 from maxcode.run.names import policy
 

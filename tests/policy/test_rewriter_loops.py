@@ -39,13 +39,16 @@ double mixed(int n) {
 def nest(generator: random.Random) -> str:
     """A nest of two or three loops, legal to reorder or not: that is for the rules to find out."""
     loops = generator.sample("ijk", generator.choice((2, 3, 3)))
-    heads = [f"for (int {v} = {generator.randint(0, 1)}; {v} < n - {generator.randint(0, 2)}; {v}++)" for v in loops]
+    ups = [f"for (int {v} = {generator.randint(0, 1)}; {v} < n - {generator.randint(0, 2)}; {v}++)" for v in loops]
+    downs = [f"for (int {v} = n - {generator.randint(1, 2)}; {v} >= 0; {v}--)" for v in loops]
+    heads = [generator.choice((up, up, up, down)) for up, down in zip(ups, downs, strict=True)]
     target = generator.choice("abc")
 
     def at(array: str) -> str:
         return f"{array}[{generator.choice(loops)}][{generator.choice(loops)}]"
 
-    place = at(target)
+    skewed = f"d[{generator.choice(loops)} {generator.choice('+-')} {generator.choice(loops)} + n]"
+    place = generator.choice((at(target), at(target), at(target), skewed))
     operator = generator.choice(("=", "+=", "+=", "-=", "*="))
     sources = [
         generator.choice((at(generator.choice("abc")), place, f"d[{loops[0]} * n + {loops[1]}]", "0.5", "1.0 * n"))
@@ -82,3 +85,28 @@ def test_random_nests_keep_every_bit(seed: int, compile_and_run: Callable[..., s
     changed, made = reordered(text, generator, 40)
     assert made > 10
     assert compile_and_run(changed) == compile_and_run(text)
+
+
+@pytest.mark.parametrize(
+    ("heads", "place", "interchange", "tile"),
+    [
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "a[i][j]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "a[j][0]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[i + j]", False, False),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[i - j + n]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = n - 1; j >= 0; j--)", "d[i - j + n]", False, False),
+        ("for (int i = 0; i < n; i++) for (int j = n - 1; j >= 0; j--)", "d[i + j]", True, False),
+        ("for (int i = n; i != 0; i -= 1) for (int j = 0; j < n; j++)", "d[i - j + n]", False, False),
+        ("for (int i = n; i != 0; i += n) for (int j = 0; j < n; j++)", "a[i][j]", False, False),  # up or down?
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[AT(i, j)]", True, True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[SKEW(i, j)]", False, False),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)", "d[(i * n + j) / 2]", False, False),
+    ],
+)
+def test_elements_keep_the_order_of_their_updates(heads: str, place: str, interchange: bool, tile: bool) -> None:
+    macros = "#define AT(x, y) (x) * n + (y)\n#define SKEW(x, y) (x) + (y)\n"
+    text = f"{macros}{HEAD}double nest(int n) {{ fill(n); {heads} {place} += 0.1 * n; return mixed(n); }}\n"
+    found = {
+        rule: bool([edit for edit in edits_of(rule, text) if "nest" in edit.site]) for rule in ("interchange", "tile")
+    }
+    assert found == {"interchange": interchange, "tile": tile}

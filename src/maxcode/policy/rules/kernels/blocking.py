@@ -8,8 +8,11 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.algebra import Access, apart, digits, effect
+from maxcode.code.polyhedral.dependences import Access
+from maxcode.code.polyhedral.polynomials import Poly, name, names_in
+from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Path, put, words_in
 from maxcode.policy.rules.kernels.product import Product, matched, product_at, replaced
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
@@ -77,24 +80,26 @@ def _nest(loop: Loop, item: Item) -> tuple[Loop, Loop, Assign] | None:
 
 def _rows_only(found: Recurrence, above: tuple[Loop, ...]) -> bool:
     """Whether everything but the factor W[p, j] touches row i of W alone, and nothing else is written."""
-    seen = effect((found.loop,), above)
+    around = (*above, found.loop)
+    seen = effect(found.loop.body, around)
     if seen.opaque or seen.scalars or len(seen.written) != 1:
         return False
     array = next(iter(seen.written))
-    inside = effect((found.loop.body[found.place],), (*above, found.loop)).accesses
+    touched = [access for access in seen.accesses if access.array == array]
+    inside = [access for access in touched if access.part == found.place]
     target = next(access for access in inside if access.op)
-    row = _row(target, found.loop.var)
-    reads = [access for access in inside if access.array == array and not access.op]
-    elsewhere = tuple(item for place, item in enumerate(found.loop.body) if place != found.place)
-    others = effect(elsewhere, (*above, found.loop)).accesses
-    same = all(_row(access, found.loop.var) == row for access in others if access.array == array)
-    return row is not None and len(reads) == 1 and apart(target, reads[0]) and same
+    row = _row(target, len(above))
+    reads = [access for access in inside if not access.op]
+    same = all(_row(access, len(above)) == row for access in touched if access.part != found.place)
+    return row is not None and len(reads) == 1 and apart(target, reads[0], around) and same
 
 
-def _row(access: Access, var: str) -> int | None:
-    """The digit of an element that is ``var``."""
-    found = digits(access)
-    return next((place for place, (name, _) in enumerate(found or []) if name == var), None)
+def _row(access: Access, depth: int) -> int | None:
+    """The subscript that is the variable of the loop at a depth, if no other subscript depends on it."""
+    var = access.levels[depth].var
+    index = access.digits or access.index
+    places = [place for place, value in enumerate(index) if value is None or var in names_in(value)]
+    return places[0] if len(places) == 1 and index[places[0]] == name(var) else None
 
 
 def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body | None:
@@ -156,7 +161,7 @@ def _symmetric(found: Product) -> bool:
     return same and plain and found.fresh and found.scale == "1.0" and _whole(found.target.strides[0])
 
 
-def _whole(stride: dict[tuple[str, ...], int]) -> bool:
+def _whole(stride: Poly) -> bool:
     return len(stride) == 1 and len(next(iter(stride))) == 1 and next(iter(stride.values())) == 1
 
 

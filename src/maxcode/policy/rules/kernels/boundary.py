@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.algebra import effect
+from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, put, words_in
 
@@ -21,7 +21,7 @@ def split(unit: Unit) -> Iterator[Edit]:
             loop = spot.loop
             found = _tested(loop)
             plain = (loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() and not loop.pragmas
-            if plain and kernel.is_signed(loop.high) and found is not None and not effect(loop.body).opaque:
+            if plain and kernel.counts_signed(loop) and found is not None and not effect(loop.body).opaque:
                 body = put(kernel.body, spot.path, _split(loop, *found))
                 what = f"splits the first and the last iteration off the loop over {loop.var}"
                 yield kernel.edit("split", spot.name, (), what, kernel.change(body))

@@ -9,8 +9,8 @@ from maxcode.code.cpp.declarations import Parameter
 from maxcode.code.cpp.edit import Change, Edit, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.algebra import parallel as is_parallel
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.legality import parallel as is_parallel
 from maxcode.policy.rules.kernels.nest import Assign, Loop, Other, changed, children, put, substituted, words_in
 
 UNROLLS = (2, 4, 8)

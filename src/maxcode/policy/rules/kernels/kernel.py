@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import final
 
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, read
+from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, words_in
+from maxcode.policy.rules.kernels.reading import read
 
 Constants = Sequence[tuple[str, int]]
+_SIGNED = ("int", "long", "ptrdiff_t", "const int")
 
 
 @final
@@ -62,12 +66,18 @@ class Kernel:
             found.append(Spot(path, loop, above, f"{loop.var}{count} in {self.function.name}"))
         return found
 
-    def is_signed(self, name: str) -> bool:
-        """Whether a bound is a signed number, so that the bound minus a small number may be negative."""
+    def is_signed(self, *bounds: str) -> bool:
+        """Whether bounds are signed numbers, so that a bound minus a small number may be negative."""
         given = {one.name: one.type for one in self.function.parameters if one.kind == "value"}
         local = {item.name: item.type for item in every(self.body) if isinstance(item, Declare)}
         counted = {item.var: item.type for item in every(self.body) if isinstance(item, Loop)}
-        return {**counted, **local, **given}.get(name) in ("int", "long", "ptrdiff_t", "const int")
+        types = {**counted, **local, **given}
+        plain = all(polynomial(bound) is not None for bound in bounds)
+        return plain and all(types.get(word) in _SIGNED for bound in bounds for word in words_in(bound))
+
+    def counts_signed(self, *loops: Loop) -> bool:
+        """Whether variables and bounds of loops are signed, so that a loop up to a negative number has no iteration."""
+        return all(loop.type in _SIGNED and self.is_signed(loop.low, loop.high) for loop in loops)
 
     def is_double(self, *arrays: str) -> bool:
         """Whether arrays hold doubles: pointers from parameters or made here."""
@@ -75,14 +85,20 @@ class Kernel:
         made = (re.match(r"(?:const )?double \*(?:restrict |__restrict )?(\w+) = ", text) for text in self._others)
         return set(arrays) <= given | {found[1] for found in made if found is not None}
 
+    def is_local_double(self, name: str) -> bool:
+        """Whether a name is only declared as a scalar double, inside the function."""
+        local = {item.type for item in every(self.body) if isinstance(item, Declare) and item.name == name}
+        made = any(re.fullmatch(rf"double (\w+ ?, ?)*{name}( ?, ?\w+)*;", text) for text in self._others)
+        return local == {"double"} or (made and not local)
+
     @property
     def _others(self) -> list[str]:
         return [item.text for item in self.body if isinstance(item, Other)]
 
     def fresh(self, wish: str) -> str:
         """A name that the program does not use: the wish, or the wish and a number."""
-        taken = (name for name in (wish, *(f"{wish}_{k}" for k in range(2, 1000))) if name not in self.unit.words)
-        return next(taken)
+        taken = self.unit.words
+        return wish if wish not in taken else next(name for k in count(2) if (name := f"{wish}_{k}") not in taken)
 
     def change(self, body: Body, constants: Constants = (), blocks: Iterable[str] = ()) -> Change:
         """The change that gives the function another body, with constants in front of it and blocks at the top of the

@@ -1,34 +1,31 @@
-"""Steps that change the order of iterations: accumulate, distribute, interchange, tile, jam."""
+"""Steps that change the order of iterations: accumulate, distribute, fuse, interchange, order."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.algebra import Access, apart, digits, effect, interchangeable, only_sums, parallel
-from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.code.polyhedral.polynomials import coefficient, number
+from maxcode.policy.rules.kernels.effects import effect
+from maxcode.policy.rules.kernels.kernel import Spot, kernels
+from maxcode.policy.rules.kernels.legality import apart, cuts, fusible, interchangeable, permutable
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
-    Branch,
     Declare,
     Item,
     Loop,
-    Other,
-    at,
-    changed,
+    after,
+    every,
+    printed,
     put,
+    renamed,
     substituted,
     words_in,
 )
-
-TILES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
-JAMS = (2, 3, 4, 6, 8)
-_LARGEST = 80  # statements in a jammed body
 
 
 def accumulate(unit: Unit) -> Iterator[Edit]:
@@ -51,37 +48,71 @@ def _accumulated(spot: Spot) -> Body | None:
                 return None
         case _:
             return None
-    if not _target_is_apart(start, inner, end, (*spot.above, spot.loop)):
+    if not _target_is_apart((start, inner, end), (*spot.above, spot.loop)):
         return None
     made: list[Item] = [] if start.value == end.target else [Assign(end.target, "=", start.value)]
     made.append(replace(inner, body=(Assign(end.target, add.op, add.value),), pragmas=()))
     if end.value != name:
         made.append(Assign(end.target, "=", substituted(end.value, {name: end.target})))
-    return tuple(made) if parallel(replace(spot.loop, body=tuple(made)), spot.above) else None
+    whole = replace(spot.loop, body=tuple(made))
+    return tuple(made) if len(cuts(whole, spot.above)) == len(made) - 1 else None
 
 
-def _target_is_apart(start: Declare, inner: Loop, end: Assign, above: tuple[Loop, ...]) -> bool:
-    """Whether nothing reads the element while its sum is incomplete."""
-    target = next((access for access in effect((end,), above).accesses if access.op), None)
-    if target is None or effect((end,), above).opaque:
+def _target_is_apart(items: Body, above: tuple[Loop, ...]) -> bool:
+    """Whether nothing reads the element that the last item writes while its sum is incomplete."""
+    seen = effect(items, above)
+    target = next((access for access in seen.accesses if access.op and access.part == 2), None)
+    if target is None or seen.opaque:
         return False
-    before, during = effect((start,), above).accesses, effect((inner,), above).accesses
-    after = [access for access in effect((end,), above).accesses if not access.op]
-    same: list[Access] = [access for access in before if access.array == target.array]
-    reads = [access for access in (*during, *after) if access.array == target.array]
-    return all(access.index == target.index for access in same) and all(apart(target, access) for access in reads)
+    others = [access for access in seen.accesses if access.array == target.array and access is not target]
+    return all((one.part == 0 and one.index == target.index) or apart(target, one, above) for one in others)
 
 
 def distribute(unit: Unit) -> Iterator[Edit]:
-    """Splits a loop over several statements into one loop for each."""
+    """Splits a loop over several statements into loops over some of them each, as far as dependences permit."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            parts = spot.loop.body
-            plain = len(parts) > 1 and not any(isinstance(item, Declare | Other) for item in parts)
-            if plain and parallel(spot.loop, spot.above):
-                body = put(kernel.body, spot.path, [replace(spot.loop, body=(item,)) for item in parts])
+            places = [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+            choices: list[tuple[tuple[int, ...], tuple[tuple[str, int], ...]]] = [(tuple(places), ())]
+            choices += [((k,), (("at", k),)) for k in places] if len(places) > 1 else []
+            for chosen, params in choices if places else ():
+                ends = (0, *chosen, len(spot.loop.body))
+                parts = [spot.loop.body[start:end] for start, end in pairwise(ends)]
+                body = put(kernel.body, spot.path, [replace(spot.loop, body=part) for part in parts])
                 what = f"splits the loop over {spot.loop.var} into {len(parts)}"
-                yield kernel.edit("distribute", spot.name, (), what, kernel.change(body))
+                yield kernel.edit("distribute", spot.name, params, what, kernel.change(body))
+
+
+def _shares_names(body: Body, place: int) -> bool:
+    """Whether the items from a place on use what the items before it declare."""
+    declared = {item.name for item in body[:place] if isinstance(item, Declare)}
+    return any(words_in(printed((item,))) & declared for item in body[place:])
+
+
+def fuse(unit: Unit) -> Iterator[Edit]:
+    """Joins a loop with the next one over the same range, so that an element is used while it is in the cache."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            other = after(kernel.body, spot.path)
+            joined = _joined(spot.loop, other) if isinstance(other, Loop) else None
+            if joined is not None and fusible(spot.loop, joined, spot.above):
+                whole = replace(spot.loop, body=(*spot.loop.body, *joined.body))
+                rest = put(kernel.body, (*spot.path[:-1], spot.path[-1] + 1), [])
+                body = put(rest, spot.path, [whole])
+                what = f"joins the loop over {spot.loop.var} with the next"
+                yield kernel.edit("fuse", spot.name, (), what, kernel.change(body))
+
+
+def _joined(loop: Loop, other: Loop) -> Loop | None:
+    """The second of two neighbours with the variable of the first, if their ranges are the same."""
+    ranges = [(one.low, one.high, one.step, one.type, one.pragmas) for one in (loop, other)]
+    names = [{item.name for item in every(one.body) if isinstance(item, Declare)} for one in (loop, other)]
+    texts = [words_in(printed(one.body)) for one in (loop, other)]
+    if ranges[0] != ranges[1] or loop.pragmas or names[0] & texts[1] or names[1] & texts[0]:
+        return None
+    if other.var == loop.var:
+        return other
+    return None if loop.var in texts[1] else renamed(other, loop.var)
 
 
 def interchange(unit: Unit) -> Iterator[Edit]:
@@ -102,12 +133,13 @@ def order(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         for spot in kernel.spots:
             band, core = band_of(spot.loop)
-            last = _contiguous(band, spot.above) if _permutable(band, core, spot.above) else None
-            for chosen in permutations(band) if last is not None else ():
-                if chosen[-1].var == last and chosen != tuple(band):
-                    names = "_".join(loop.var for loop in chosen)
-                    what = f"orders the loops as {', '.join(loop.var for loop in chosen)}"
-                    change = kernel.change(put(kernel.body, spot.path, nested(chosen, core)))
+            last = _contiguous(band, spot.above) if _is_square(band) else None
+            for chosen in permutations(range(len(band))) if last is not None else ():
+                loops = [band[k] for k in chosen]
+                if loops[-1].var == last and loops != band and permutable(band, chosen, spot.above):
+                    names = "_".join(loop.var for loop in loops)
+                    what = f"orders the loops as {', '.join(loop.var for loop in loops)}"
+                    change = kernel.change(put(kernel.body, spot.path, nested(loops, core)))
                     yield kernel.edit("order", spot.name, (("loops", names),), what, change)
 
 
@@ -127,162 +159,19 @@ def nested(loops: Sequence[Loop], core: Body) -> Body:
     return core
 
 
-def _permutable(band: list[Loop], core: Body, above: tuple[Loop, ...]) -> bool:
-    """Whether the loops may have any order: of any two, one is parallel, or the nest only sums."""
+def _is_square(band: list[Loop]) -> bool:
+    """Whether three or four loops have bounds that do not depend on each other."""
     names = {loop.var for loop in band}
     fixed = any(names & (words_in(loop.low) | words_in(loop.high)) or loop.pragmas for loop in band)
-    if fixed or not 3 <= len(band) <= 4:
-        return False
-    bound = [loop for k, loop in enumerate(band) if not parallel(loop, (*above, *band[:k]))]
-    return len(bound) <= 1 or only_sums(core)
+    return not fixed and 3 <= len(band) <= 4
 
 
 def _contiguous(band: list[Loop], above: tuple[Loop, ...]) -> str | None:
     """The loop along which the elements written are contiguous."""
-    written = (digits(access) for access in effect((band[0],), above).accesses if access.op)
-    lowest = {found[0][0] if found else None for found in written}
-    return lowest.pop() if len(lowest) == 1 else None
-
-
-def tile(unit: Unit) -> Iterator[Edit]:
-    """Splits a loop into pieces and puts the loop over the pieces around the outer loops, for the cache."""
-    for kernel in kernels(unit):
-        for spot in kernel.spots:
-            height = _height(spot)
-            if height == 0:
-                continue
-            name = kernel.fresh(f"TILE_{spot.loop.var.upper()}")
-            body = _tiled(kernel, spot, height, name)
-            around = spot.above[-height].var
-            for size in TILES:
-                what = f"cuts the loop over {spot.loop.var} into pieces of {size}, outside the loop over {around}"
-                change = kernel.change(body, [(name, size)])
-                yield kernel.edit("tile", spot.name, (("size", size),), what, change)
-
-
-def _height(spot: Spot) -> int:
-    """The number of loops around a loop that the loop over its pieces may cross, from the inside out."""
-    loop, count, inner = spot.loop, 0, spot.loop
-    if loop.step != "1" or "?" in loop.high or loop.pragmas or not re.fullmatch(r"[\w ]+", loop.low + loop.high):
-        return 0
-    bounds = words_in(loop.low) | words_in(loop.high)
-    free = only_sums(loop.body) or parallel(loop, spot.above)
-    for depth in range(len(spot.above) - 1, -1, -1):
-        outer = spot.above[depth]
-        perfect = outer.body == (inner,)
-        legal = outer.var not in bounds and (free or parallel(outer, spot.above[:depth]))
-        if not perfect or not legal or outer.pragmas:
-            break
-        inner, count = outer, count + 1
-    return count
-
-
-def _tiled(kernel: Kernel, spot: Spot, height: int, size: str) -> Body:
-    loop = spot.loop
-    first = kernel.fresh(f"{loop.var}0")
-    end = f"{first} + {size}"
-    piece = replace(loop, low=first, high=f"({end} < {loop.high} ? {end} : {loop.high})")
-    top = spot.path[: len(spot.path) - 2 * height]
-    inside = put((at(kernel.body, top),), (0, *spot.path[len(top) :]), [piece])
-    return put(kernel.body, top, [Loop(first, loop.low, loop.high, size, inside, type=loop.type)])
-
-
-def jam(unit: Unit) -> Iterator[Edit]:
-    """Unrolls a loop and joins the inner loops of the copies, so that loaded values are used more than once."""
-    for kernel in kernels(unit):
-        for spot in kernel.spots:
-            loop = spot.loop
-            size = _size(loop.body)
-            inside = any(isinstance(item, Loop) for item in loop.body)
-            plain = (
-                loop.step == "1" and re.fullmatch(r"\w+", loop.low) and loop.high.isidentifier() and not loop.pragmas
-            )
-            plain = plain and kernel.is_signed(loop.high)
-            if not inside or not plain or size is None or _depends(loop) or not _may_jam(spot):
-                continue
-            for factor in JAMS:
-                if size * factor <= _LARGEST:
-                    body = put(kernel.body, spot.path, _jammed(loop, factor))
-                    what = f"takes {factor} iterations of the loop over {loop.var} at once"
-                    yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
-
-
-def _may_jam(spot: Spot) -> bool:
-    """Whether the copies may be joined: that moves the loop inwards by some iterations, so it must be
-    interchangeable."""
-    if parallel(spot.loop, spot.above):
-        return True
-    match spot.loop.body:
-        case (Loop(body=(Assign(),)) as inner,):
-            return interchangeable(spot.loop, inner, spot.above)
-    return False
-
-
-def _size(body: Body) -> int | None:
-    """The number of statements; None if copies cannot be joined."""
-    total = 0
-    for item in body:
-        if isinstance(item, Loop):
-            inside = _size(item.body) if not item.pragmas else None
-            if inside is None:
-                return None
-            total += inside
-        elif isinstance(item, Branch | Other):
-            return None
-        total += 1
-    return total
-
-
-def _depends(loop: Loop) -> bool:
-    """Whether the bounds of an inner loop depend on the variable, or on something declared inside."""
-    declared = {loop.var} | {item.name for item in loop.body if isinstance(item, Declare)}
-    inner = [item for item in loop.body if isinstance(item, Loop)]
-    mentioned = (words_in(item.low) | words_in(item.high) for item in inner)
-    return any(words & declared for words in mentioned) or any(
-        _depends(replace(loop, body=item.body)) for item in inner
-    )
-
-
-def _jammed(loop: Loop, factor: int) -> list[Item]:
-    whole = replace(loop, high=f"{loop.high} - {factor - 1}", step=str(factor), body=_copies(loop.body, loop, factor))
-    rest = f"({loop.high} - {loop.low})" if loop.low != "0" else loop.high
-    start = f"{rest} / {factor} * {factor}"
-    return [whole, replace(loop, low=start if loop.low == "0" else f"{loop.low} + {start}")]
-
-
-def _copies(body: Body, loop: Loop, factor: int, names: frozenset[str] = frozenset()) -> Body:
-    found: list[Item] = []
-    for item in body:
-        if isinstance(item, Declare):
-            names = names | {item.name}
-        if isinstance(item, Loop):
-            found.append(replace(item, body=_copies(item.body, loop, factor, names)))
-        else:
-            found += _joined([_copy(item, loop.var, number, names) for number in range(factor)])
-    return tuple(found)
-
-
-def _joined(copies: list[Item]) -> list[Item]:
-    """Copies that all add to one element, as one statement, so that the element is loaded and stored once."""
-    sums = [item for item in copies if isinstance(item, Assign) and item.op in ("+=", "-=")]
-    if len(sums) < len(copies) or len({(item.target, item.op) for item in sums}) > 1:
-        return copies
-    return [replace(sums[0], value=" + ".join(_as_term(item.value) for item in sums))]
-
-
-def _as_term(text: str) -> str:
-    return text if re.fullmatch(r"[\w\[\]()+* ]+", text) and not _sums_outside(text) else f"({text})"
-
-
-def _sums_outside(text: str) -> bool:
-    """Whether an expression is a sum, apart from brackets."""
-    while (inner := re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)) != text:
-        text = inner
-    return "+" in text
-
-
-def _copy(item: Item, var: str, number: int, names: frozenset[str]) -> Item:
-    shifted = {var: f"{var} + {number}"} if number else {}
-    renamed = {name: f"{name}_{number}" for name in names}
-    copy = changed((item,), lambda text: substituted(text, {**shifted, **renamed}))[0]
-    return replace(copy, name=renamed[copy.name]) if isinstance(copy, Declare) else copy
+    found: set[str | None] = set()
+    for access in effect((band[0],), above).accesses:
+        if access.op and access.index:
+            index = access.index[0] or {}
+            near = [level.var for level in access.levels if coefficient(index, level.var) == number(1)]
+            found.add(near[0].partition(".")[0] if len(near) == 1 else None)
+    return found.pop() if len(found) == 1 else None

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.algebra import Access, digits, effect
+from maxcode.code.polyhedral.dependences import Access
+from maxcode.code.polyhedral.polynomials import names_in
+from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import kernels
 from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, Path, children, lexed
 
@@ -53,10 +55,11 @@ def _statement(item: Item, above: tuple[Loop, ...]) -> str:
 
 
 def _element(access: Access) -> str:
-    """An element by the loops that move through it, the fastest last, or by the names in its subscript."""
-    found = digits(access)
-    names = [name for name, _ in reversed(found)] if found else _names(access.index)
-    return f"{access.array}[{' '.join(names)}]"
+    """An element by the loops that move through it, the fastest last."""
+    parts = access.index if access.digits is None else access.digits[::-1]
+    loops = [level.var for level in access.levels]
+    moving = (sorted(names_in(part or {}) & {*loops}, key=loops.index) for part in parts)
+    return f"{access.array}[{' '.join(var.partition('.')[0] for part in moving for var in part)}]"
 
 
 def _names(text: str) -> list[str]:

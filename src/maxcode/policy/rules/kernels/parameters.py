@@ -23,6 +23,7 @@ VALUES: dict[str, tuple[int, ...]] = {
     "AHEAD": (1, 2, 4, 8, 16, 32),
     "COPY": (0, 1),
     "BLOCK": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256),
+    "TIME": (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64),
     "TILE": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512),
 }
 _MEANS = {
@@ -35,6 +36,7 @@ _MEANS = {
     "AHEAD": "how many rows of B ahead are fetched",
     "COPY": "whether whole panels of B are packed (1) or read in place (0)",
     "BLOCK": "rows solved before the rest is updated by a product",
+    "TIME": "steps of time in a piece",
     "TILE": "iterations in a piece",
 }
 _MOST_SUMS = 48  # MR * NV: beyond, they spill anyway and the unrolled text grows
@@ -60,8 +62,10 @@ def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
 def _counts_pieces(unit: Unit, name: str) -> bool:
     """Whether a name of the program itself is used only for the size of the pieces of a loop."""
     uses = re.findall(rf"\b{name}\b", unit.text)
-    pieces = re.findall(rf"\(\w+ \+ {name} < |\? \w+ \+ {name} : |; \w+ \+= {name}\)", unit.text)
-    return family(name) in ("TILE", "BLOCK") and len(uses) == len(pieces) + 1
+    pieces = re.findall(
+        rf"\(\w+ \+ {name} [<-] |\? \w+ \+ {name} [:-] |; \w+ \+= {name}\)|\* \({name} - 1\)", unit.text
+    )
+    return family(name) in ("TIME", "TILE", "BLOCK") and len(uses) == len(pieces) + 1
 
 
 def retune(unit: Unit) -> Iterator[Edit]:

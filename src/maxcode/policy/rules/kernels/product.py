@@ -15,16 +15,8 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.algebra import (
-    Poly,
-    added,
-    coefficient,
-    elements,
-    multiplied,
-    piece_of,
-    polynomial,
-    written_out,
-)
+from maxcode.code.polyhedral.polynomials import Poly, added, coefficient, multiplied, name, polynomial, written_out
+from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, Other, Path, at, put, substituted, words_in
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
@@ -48,7 +40,7 @@ class Operand:
 
     def moved(self, along: int, var: str) -> Operand:
         """The operand from ``var`` on along one of its variables."""
-        return replace(self, offset=added(self.offset, multiplied(self.strides[along], {(var,): 1})))
+        return replace(self, offset=added(self.offset, multiplied(self.strides[along], name(var))))
 
 
 @final
@@ -150,7 +142,7 @@ def product_at(spot: Spot) -> Product | None:
         chain.append(core[0])
         core = core[0].body
     one = _scalar_sum(core) or _array_sum(core)
-    if one is not None and one.is_whole and any(piece_of(one.loop, loop) for loop in chain):
+    if one is not None and one.is_whole and any(_piece_of(one.loop, loop) for loop in chain):
         return None
     whole = _untiled([*chain, one.loop] if one is not None else chain)
     add = one.add if one is not None else core[0] if len(core) == 1 else None
@@ -234,7 +226,7 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
     """The three loops of a nest without the loops over pieces; None if there are more or fewer."""
     loops = list(chain)
     for outer in chain:
-        inner = next((loop for loop in loops if piece_of(loop, outer)), None)
+        inner = next((loop for loop in loops if _piece_of(loop, outer)), None)
         if inner is not None:
             loops = [replace(inner, low=outer.low, high=outer.high) if loop is inner else loop for loop in loops]
             loops.remove(outer)
@@ -314,6 +306,11 @@ def _operand(array: str, index: str, along: tuple[Loop, Loop], absent: Loop) -> 
             return None
         offset = added(offset, multiplied(stride, low))
     return Operand(array, offset, (strides[0] or {}, strides[1] or {}))
+
+
+def _piece_of(loop: Loop, outer: Loop) -> bool:
+    """Whether ``loop`` runs through one piece of the range over which ``outer`` steps."""
+    return loop.low == outer.var and outer.step != "1" and loop.high.startswith(f"({outer.var} + {outer.step} < ")
 
 
 def extent(loop: Loop) -> str:

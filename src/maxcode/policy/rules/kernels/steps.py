@@ -8,7 +8,20 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels import blocking, boundary, hints, orders, parameters, product, tables, templates
+from maxcode.policy.rules.kernels import (
+    blocking,
+    boundary,
+    hints,
+    orders,
+    parameters,
+    product,
+    scalars,
+    stencils,
+    tables,
+    templates,
+    tiling,
+    unrolling,
+)
 from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
@@ -34,8 +47,13 @@ ALL: tuple[Step, ...] = (
     _step(orders.order, 14, "stride cache loop"),
     _step(orders.accumulate, 16, "stride loop vector"),
     _step(orders.distribute, 3, "loop"),
-    _step(orders.tile, 6, "cache", ("tiling",)),
-    _step(orders.jam, 5, "vector loop", ("unrolling",)),
+    _step(orders.fuse, 3, "loop cache"),
+    _step(scalars.privatise, 3, "loop"),
+    _step(scalars.expand, 10, "stride loop vector"),
+    _step(tiling.tile, 6, "cache", ("tiling",)),
+    _step(stencils.time_tile, 8, "cache", ("tiling",)),
+    _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
+    _step(unrolling.accumulators, 8, "vector loop arithmetic", ("unrolling",)),
     _step(hints.simd, 5, "vector", ("simd",)),
     _step(hints.unroll, 3, "vector loop", ("unrolling",)),
     _step(templates.pack, 15, "cache stride", (*_TEMPLATE, "packing")),

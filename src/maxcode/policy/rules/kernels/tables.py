@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
-from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.algebra import effect, elements
+from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.memory import allocated, may_free
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -24,11 +24,11 @@ from maxcode.policy.rules.kernels.nest import (
     lexed,
     printed,
     put,
-    read,
     substituted,
     words_in,
 )
 from maxcode.policy.rules.kernels.orders import band_of, nested
+from maxcode.policy.rules.kernels.reading import read
 
 
 @final
@@ -76,7 +76,7 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
 def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
     """The outermost nests of functions that can free memory at their end."""
     for kernel in kernels(unit):
-        if not any("return" in words_in(item.text) for item in kernel.body if isinstance(item, Other)):
+        if may_free(kernel):
             yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1)
 
 
@@ -218,8 +218,4 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
 def _edit(rule: str, spot: Spot, tables: _Tables, nest: Body, what: str) -> Edit:
     kernel = tables.kernel
     body = put(kernel.body, spot.path, [*tables.making, *nest, *tables.freeing])
-    change = kernel.change(body)
-    unit = kernel.unit
-    if not re.search(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>", unit.text):
-        change = Change((*change.patches, Patch(unit.prelude, unit.prelude, "#include <stdlib.h>\n")))
-    return kernel.edit(rule, spot.name, (), what, change)
+    return kernel.edit(rule, spot.name, (), what, allocated(kernel, body))

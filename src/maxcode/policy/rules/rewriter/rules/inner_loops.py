@@ -18,6 +18,7 @@ from maxcode.policy.rules.rewriter.rules.guards import declares, held
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     canonical,
+    directions,
     mentions,
     names,
     pragmas,
@@ -53,7 +54,8 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
         if held(unit, node):
             continue
         stores = stores_of(unit, loop.body)
-        if stores and all(_steps(one.subscripts[-1], loop.var) for one in stores):
+        columns = [(one.array, one.subscripts[-1:]) for one in stores or ()]  # two rows may be one, behind pointers
+        if stores and not directions(unit, [loop], columns):
             yield _with_pragma(unit, "ivdep", node, "ivdep")
 
 
@@ -131,11 +133,6 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
 
 
 # ---------------------------------------------------------------------------------------------------------- helpers
-
-
-def _steps(subscript: Node, var: str) -> bool:
-    """Whether a subscript moves with the variable, one element at a time: ``j`` or ``i * n + j``."""
-    return re.fullmatch(rf"((?!{var}\b)\w+\*(?!{var}\b)\w+\+)?{var}", "".join(text_of(subscript).split())) is not None
 
 
 def _is_innermost(node: Node) -> bool:

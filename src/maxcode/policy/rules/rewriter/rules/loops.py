@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tree_sitter import Node
 
@@ -37,8 +38,8 @@ _NARROW = words("auto char short int8_t uint8_t int16_t uint16_t")  # a block ma
 def interchange(unit: Unit) -> Iterator[Edit]:
     """Exchanges two loops of a nest that only writes array elements, each of which keeps the order of its updates."""
     for nest in nests(unit):
-        for outer, inner in zip(nest.loops, nest.loops[1:], strict=False):
-            if _may_swap(unit, nest, outer, inner):
+        for depth, (outer, inner) in enumerate(pairwise(nest.loops)):
+            if _may_swap(unit, nest, depth):
                 (a, b), (c, d) = outer.header, inner.header
                 change = Change((Patch(a, b, unit.between(c, d)), Patch(c, d, unit.between(a, b))))
                 name = f"{site(unit, outer.node)} with {inner.var}"
@@ -59,9 +60,9 @@ def tile(unit: Unit) -> Iterator[Edit]:
                 or any(p.var == f"tile_{loop.var}" for p in passed)
             ):
                 continue
-            if nest.reduces(loop) and any(nest.reduces(p) for p in passed):
-                continue
             if any(names(unit, loop.header) & {p.var} for p in passed):
+                continue
+            if any(vector[-1] == ">" for vector in nest.directions(unit, depth + 1)):
                 continue
             for size in TILES:
                 yield _tiled(unit, outermost, loop, size)
@@ -95,9 +96,13 @@ def expand(unit: Unit) -> Iterator[Edit]:
 # ------------------------------------------------------------------------------------------------------ reordering
 
 
-def _may_swap(unit: Unit, nest: Nest, outer: Loop, inner: Loop) -> bool:
-    both = nest.reduces(outer) and nest.reduces(inner)
-    return not both and outer.var not in names(unit, inner.header) and inner.var not in names(unit, outer.header)
+def _may_swap(unit: Unit, nest: Nest, depth: int) -> bool:
+    """Whether a loop and the next may change places: the dependences that no loop around carries keep their
+    direction."""
+    outer, inner = nest.loops[depth : depth + 2]
+    if outer.var in names(unit, inner.header) or inner.var in names(unit, outer.header):
+        return False
+    return ("=",) * depth + ("<", ">") not in nest.directions(unit, depth + 2)
 
 
 def _tiled(unit: Unit, outermost: Loop, loop: Loop, size: int) -> Edit:

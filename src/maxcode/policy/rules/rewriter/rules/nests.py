@@ -1,13 +1,13 @@
-"""Loops in the form that can be reordered, and the conditions under which reordering leaves every result unchanged.
+"""Loops in the form that can be reordered, and the dependences between their iterations.
 
-The order of additions into one array element is part of a result (floating point).  So loops may change places only if,
-for every element written, the iterations that write it keep their order.
+The order of additions into one array element is part of a result (floating point).  So a change of order must keep the
+direction of every dependence, those between sums too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -15,8 +15,11 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Span, first_child
 from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
+from maxcode.code.polyhedral.dependences import Access, Level, Vector, delinearised, pairs, vectors
+from maxcode.code.polyhedral.polynomials import Poly, added, names_in, number, polynomial, renamed
 from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 from maxcode.policy.rules.rewriter.rules.guards import held
@@ -31,11 +34,16 @@ class Loop:
     node: Node
     type: str
     var: str
-    low: str
+    first: Node
     compare: str
     bound: Node
     step: str
     body: Node
+
+    @property
+    def low(self) -> str:
+        """Where it starts."""
+        return text_of(self.first)
 
     @property
     def header(self) -> Span:
@@ -76,10 +84,11 @@ def canonical(unit: Unit, node: Node) -> Loop | None:
         return None
     var = text_of(name)
     moves = re.fullmatch(rf"(\+\+|--)?\s*{var}\s*(\+\+|--|[-+]=\s*\w+)?", text_of(update))
-    kept = var not in effects(unit).of(body.start_byte, body.end_byte).writes
+    way = text_of(compare) != "!=" or re.search(r"= *[A-Za-z_]", text_of(update)) is None  # up or down is known
+    kept = way and var not in effects(unit).of(body.start_byte, body.end_byte).writes
     if text_of(left) != var or text_of(compare) not in ("<", "<=", ">", ">=", "!=") or moves is None or not kept:
         return None
-    return Loop(node, text_of(kind), var, text_of(low), text_of(compare), bound, text_of(update), body)
+    return Loop(node, text_of(kind), var, low, text_of(compare), bound, text_of(update), body)
 
 
 def statements(node: Node) -> list[Node]:
@@ -189,9 +198,10 @@ class Nest:
     loops: tuple[Loop, ...]
     stores: tuple[Store, ...]
 
-    def reduces(self, loop: Loop) -> bool:
-        """Whether the loop passes several times over each element: no subscript contains its variable."""
-        return not any(mentions(s, loop.var) for one in self.stores for s in one.subscripts)
+    def directions(self, unit: Unit, depth: int) -> frozenset[Vector]:
+        """The direction vectors of the outer ``depth`` loops: an element is used only where it is written."""
+        whole = directions(unit, self.loops, [(one.array, one.subscripts) for one in self.stores])
+        return frozenset(vector[:depth] for vector in whole)
 
 
 def nests(unit: Unit) -> Iterator[Nest]:
@@ -230,7 +240,7 @@ def _nest(unit: Unit, loops: list[Loop]) -> Nest | None:
     for loop in loops:
         start, end = loop.header
         head = effects(unit).of(start, end)
-        if head.calls or head.opaque or head.outside - PURE or head.words & targets or not covered(nest, loop):
+        if head.calls or head.opaque or head.outside - PURE or head.words & targets:
             return None
     return nest
 
@@ -301,22 +311,37 @@ def names(unit: Unit, span: Span) -> frozenset[str]:
     return effects(unit).of(*span).words
 
 
-def covered(nest: Nest, loop: Loop) -> bool:
-    """Whether different values of the loop's variable give different elements, or no subscript contains it."""
-    for one in nest.stores:
-        having = [s for s in one.subscripts if mentions(s, loop.var)]
-        if having and not any(_injective(nest, s, loop.var) for s in having):
-            return False
-    return True
+# --------------------------------------------------------------------------------------------------------- dependences
 
 
-def _injective(nest: Nest, subscript: Node, var: str) -> bool:
-    text = "".join(text_of(subscript).split())
-    if re.fullmatch(rf"{var}([-+]\d+)?", text):
-        return True
-    rows = re.fullmatch(r"(\w+)\*(\w+)\+(\w+)", text)  # i * n + j with 0 <= j < n
-    if rows is None:
-        return False
-    outer, size, inner = rows.groups()
-    bounded = {loop.var: (loop.low, loop.compare, text_of(loop.bound)) for loop in nest.loops}
-    return var in (outer, inner) and size not in bounded and bounded.get(inner) == ("0", "<", size)
+def directions(unit: Unit, loops: Sequence[Loop], written: Sequence[tuple[str, Sequence[Node]]]) -> frozenset[Vector]:
+    """The direction vectors of nested loops; only through these elements does an iteration depend on another."""
+    levels: list[Level] = []
+    names: dict[str, str] = {}
+    for depth, loop in enumerate(loops):
+        levels.append(_level(unit, loop, f"{loop.var}.{depth}", names))
+        names[loop.var] = levels[-1].var
+    body = loops[-1].body
+    inside = {v.name for v in unit.variables if body.start_byte <= v.declaration.start_byte < body.end_byte}
+    found = [
+        Access(array, tuple(_value(unit, s, names, inside) for s in subscripts), "=", tuple(levels), place)
+        for place, (array, subscripts) in enumerate(written)
+    ]
+    return vectors(pairs(delinearised(found)), 0, len(levels))
+
+
+def _level(unit: Unit, loop: Loop, var: str, names: Mapping[str, str]) -> Level:
+    low, bound = (_value(unit, node, names, frozenset()) for node in (loop.first, loop.bound))
+    falls = "-" in loop.step
+    more = number(int(loop.compare in ("<=", ">")))  # the bound of "<", or that of ">="
+    bounds = () if bound is None or loop.compare == "!=" else (added(bound, more),)
+    start = () if low is None or loop.compare == "!=" else (added(low, number(int(falls))),)
+    runs = falls == (loop.compare in (">", ">="))  # towards its bound; else nothing is known
+    lows, highs = (bounds, start) if falls else (start, bounds)
+    return Level(var, lows if runs else (), highs if runs else (), number(1), falls)
+
+
+def _value(unit: Unit, node: Node, names: Mapping[str, str], inside: Collection[str]) -> Poly | None:
+    """An integer expression, macros expanded; None if it is not affine or has a name that the body declares."""
+    found = polynomial(" ".join(token.text for token in expanded(unit, node.start_byte, node.end_byte)))
+    return renamed(found, names) if found is not None and not names_in(found) & set(inside) else None

@@ -1,0 +1,184 @@
+"""Reads the body of a function into loops, declarations, assignments and branches.
+
+A loop that counts down is read as one that counts up, and ``x = x + y`` as ``x += y``.  Comments are lost.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from maxcode.code.source import text_of
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Branch,
+    Declare,
+    Item,
+    Loop,
+    Other,
+    changed,
+    every,
+    lexed,
+    substituted,
+)
+
+_NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "ptrdiff_t", "const double", "const int"})
+
+
+def read(body: Node) -> Body:
+    """The items of a ``{...}`` node."""
+    found: list[Item] = []
+    pragmas: list[str] = []
+    for child in body.named_children:
+        if child.type == "comment":
+            continue
+        if child.type == "preproc_call":
+            pragmas.append(_flat(text_of(child)))
+            continue
+        items = _items(child)
+        if pragmas and items and isinstance(items[0], Loop):
+            items = (replace(items[0], pragmas=tuple(pragmas)), *items[1:])
+        elif pragmas:
+            items = (*(Other(line) for line in pragmas), *items)
+        pragmas = []
+        found += items
+    return tuple(found)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _items(node: Node) -> tuple[Item, ...]:
+    made: tuple[Item, ...] | None = None
+    if node.type == "for_statement":
+        loop = _loop(node)
+        made = (loop,) if loop is not None else None
+    elif node.type == "declaration":
+        made = _declarations(node)
+    elif node.type == "expression_statement":
+        made = _assignment(node)
+    elif node.type == "if_statement":
+        made = _branch(node)
+    return made if made is not None else (Other(text_of(node)),)
+
+
+def _block(node: Node) -> Body:
+    return read(node) if node.type == "compound_statement" else _items(node)
+
+
+def _loop(node: Node) -> Loop | None:
+    head = [node.child_by_field_name(name) for name in ("initializer", "condition", "update", "body")]
+    if any(part is None for part in head):
+        return None
+    made, test, update, body = (part for part in head if part is not None)
+    first = re.fullmatch(r"(int|long|size_t|ptrdiff_t) (\w+) ?= ?(.+);", _flat(text_of(made)))
+    if first is None or "," in first[3]:
+        return None
+    var = first[2]
+    stop = re.fullmatch(rf"{var} ?([<>]=?) ?(.+)", _flat(text_of(test)))
+    move = re.fullmatch(rf"(?:{var} ?(\+\+|--)|(\+\+|--) ?{var}|{var} ?\+= ?(\w+))", _flat(text_of(update)))
+    if stop is None or move is None or re.search(r"&&|\|\||,|==|!=", stop[2]):
+        return None
+    if (stop[1][0] == ">") != ("--" in move.groups()):
+        return None
+    if stop[1][0] == ">":
+        return _mirrored(Loop(var, first[3], stop[2], "1", _block(body), type=first[1]), stop[1])
+    high = stop[2] if stop[1] == "<" else _one_more(stop[2])
+    if high is None:
+        return None
+    return Loop(var, first[3], high, move[3] or "1", _block(body), type=first[1])
+
+
+def _mirrored(loop: Loop, compare: str) -> Loop | None:
+    """A loop that counts down from ``low`` to ``high``, as one that counts up and uses the distance from the other end;
+    None if something in it may change the variable."""
+    first, last = _one_more(loop.low), loop.high if compare == ">=" else _one_more(loop.high)
+    inside = list(every(loop.body))
+    names = [item.target for item in inside if isinstance(item, Assign)]
+    names += [item.name for item in inside if isinstance(item, Declare)]
+    names += [item.var for item in inside if isinstance(item, Loop)]
+    opaque = any(isinstance(item, Other) for item in inside) or loop.type == "size_t" or loop.var in names
+    if opaque or first is None or last is None or not all(re.fullmatch(r"[\w +-]+", end) for end in (first, last)):
+        return None
+    value = f"{loop.low} + {last} - {loop.var}" if last != "0" else f"{loop.low} - {loop.var}"
+    body = changed(loop.body, lambda text: substituted(text, {loop.var: value}))
+    return replace(loop, low=last, high=first, body=body)
+
+
+def _one_more(bound: str) -> str | None:
+    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  Adding one cannot
+    overflow: a loop up to the largest number of its type would not end."""
+    if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
+        return None
+    last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)
+    if last is None or not re.fullmatch(r"[\w \-+*/%()\[\].]+", bound):
+        return f"{bound} + 1" if re.fullmatch(r"\w+", bound) else f"({bound}) + 1"
+    number = int(last[2] + last[3]) + 1
+    return last[1].strip() if not number else f"{last[1].strip()} {'+' if number > 0 else '-'} {abs(number)}"
+
+
+def _declarations(node: Node) -> tuple[Item, ...] | None:
+    kind = node.child_by_field_name("type")
+    qualified = [text_of(child) for child in node.children if child.type == "type_qualifier"]
+    named = " ".join([*qualified, _flat(text_of(kind))]) if kind is not None else ""
+    found: list[Item] = []
+    for child in node.children_by_field_name("declarator"):
+        name, value = child.child_by_field_name("declarator"), child.child_by_field_name("value")
+        plain = child.type == "init_declarator" and name is not None and name.type == "identifier"
+        if not plain or name is None or value is None or named not in _NUMBERS or value.type == "initializer_list":
+            return None
+        found.append(Declare(named, text_of(name), _flat(text_of(value))))
+    return tuple(found)
+
+
+def _assignment(node: Node) -> tuple[Item, ...] | None:
+    inside = node.named_children[0] if node.named_children else None
+    if inside is None or inside.type != "assignment_expression":
+        return None
+    left, right = inside.child_by_field_name("left"), inside.child_by_field_name("right")
+    op = inside.child_by_field_name("operator")
+    if left is None or right is None or op is None or left.type not in ("identifier", "subscript_expression"):
+        return None
+    return (summed(Assign(_flat(text_of(left)), text_of(op), _flat(text_of(right)))),)
+
+
+def summed(item: Assign) -> Assign:
+    """``x = x + y`` and ``x = y + x`` as ``x += y``, ``x = x - y`` as ``x -= y``; anything else as it is."""
+    parts = _two_terms(item.value) if item.op == "=" else None
+    if parts is None:
+        return item
+    left, sign, right = parts
+    if left == item.target:
+        return Assign(left, f"{sign}=", right)
+    return Assign(right, "+=", left) if right == item.target and sign == "+" else item
+
+
+def _two_terms(text: str) -> tuple[str, str, str] | None:
+    """The left side, the sign and the right side of a sum of two terms."""
+    depth, found, before = 0, [], ""
+    for token in lexed(text):
+        depth += (token.text in "([") - (token.text in ")]")
+        if depth == 0 and before and token.text in "+-" and (before in ")]" or re.match(r"\w", before)):
+            found.append(token)
+        elif depth == 0 and token.text not in "()[]*/." and not re.match(r"[\w.]", token.text):
+            return None
+        before = token.text
+    if len(found) != 1:
+        return None
+    data = text.encode("utf-8", "surrogateescape")
+    left, right = (data[a:b].decode("utf-8", "surrogateescape") for a, b in ((0, found[0].start), (found[0].end, None)))
+    return left.strip(), found[0].text, right.strip()
+
+
+def _branch(node: Node) -> tuple[Item, ...] | None:
+    test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+    other = node.child_by_field_name("alternative")
+    if test is None or then is None:
+        return None
+    inside = other.named_children[-1] if other is not None and other.type == "else_clause" else other
+    text = _flat(text_of(test))
+    return (Branch(text[1:-1].strip(), _block(then), _block(inside) if inside is not None else ()),)

@@ -1,0 +1,168 @@
+"""Steps that give a value in a loop its own storage, which removes dependences: privatise, expand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import final
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.polynomials import polynomial
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.legality import cuts
+from maxcode.policy.rules.kernels.memory import allocated, may_free
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Branch,
+    Declare,
+    Item,
+    Loop,
+    Other,
+    at,
+    changed,
+    every,
+    printed,
+    put,
+    substituted,
+    words_in,
+)
+
+_TYPES = ("double", "float", "int", "long")
+_DECLARATION = re.compile(rf"({'|'.join(_TYPES)}) (\w+(?: ?, ?\w+)*);")
+
+
+# ------------------------------------------------------------------------------------------------------ privatisation
+
+
+def privatise(unit: Unit) -> Iterator[Edit]:
+    """Declares a scalar inside the loop that always sets it first, so that iterations do not share it."""
+    for kernel in kernels(unit):
+        for name, kind in _scalars(kernel).items():
+            body = _private(kernel.body, name, kind)
+            if body is not None and body != kernel.body:
+                what = f"declares {name} inside the loops that set it"
+                yield kernel.edit("privatise", f"{name} in {kernel.function.name}", (), what, kernel.change(body))
+
+
+def _scalars(kernel: Kernel) -> dict[str, str]:
+    """The scalars that a function declares before its loops, with their types."""
+    found: dict[str, str] = {}
+    for item in kernel.body:
+        if isinstance(item, Declare) and item.type in _TYPES:
+            found[item.name] = item.type
+        made = _DECLARATION.fullmatch(item.text) if isinstance(item, Other) else None
+        if made is not None:
+            found |= dict.fromkeys(re.findall(r"\w+", made[2]), made[1])
+    return found
+
+
+def _private(body: Body, name: str, kind: str, depth: int = 0) -> Body | None:
+    """The items with a declaration wherever a block sets the scalar before it uses it; None if some use may see a value
+    from before the block."""
+    items = list(body)
+    for place, item in enumerate(body):
+        if name not in words_in(printed((item,))) or (depth == 0 and _declares(item, name)):
+            continue
+        if isinstance(item, Assign) and item.target == name:
+            if depth == 0 or item.op != "=" or name in words_in(item.value) or "&" in printed(body[place:]):
+                return None
+            items[place] = Declare(kind, name, item.value)
+            return tuple(items)
+        inside = _inside(item, name, kind, depth)
+        if inside is None:
+            return None
+        items[place] = inside
+    return tuple(items)
+
+
+def _declares(item: Item, name: str) -> bool:
+    if isinstance(item, Declare):
+        return item.name == name and name not in words_in(item.value)
+    return isinstance(item, Other) and _DECLARATION.fullmatch(item.text) is not None
+
+
+def _inside(item: Item, name: str, kind: str, depth: int) -> Item | None:
+    if isinstance(item, Loop) and name not in words_in(f"{item.low} {item.high} {item.step}"):
+        body = _private(item.body, name, kind, depth + 1)
+        return replace(item, body=body) if body is not None else None
+    if isinstance(item, Branch) and depth and name not in words_in(item.test):
+        then, other = (_private(side, name, kind, depth + 1) for side in (item.then, item.other))
+        return replace(item, then=then, other=other) if then is not None and other is not None else None
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------- expansion
+
+
+def expand(unit: Unit) -> Iterator[Edit]:
+    """Keeps the scalars of a loop in arrays, an element for each iteration, and splits the loop as far as that
+    permits."""
+    for kernel in kernels(unit):
+        if not may_free(kernel):
+            continue
+        whole = _privatised(kernel)
+        for spot in whole.spots:
+            made = _expanded(whole, spot)
+            if made is not None:
+                names = ", ".join(made.names)
+                what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
+                body = _placed(whole.body, spot, made)
+                yield kernel.edit("expand", spot.name, (), what, allocated(whole, body))
+
+
+def _placed(body: Body, spot: Spot, made: _Expanded) -> Body:
+    """The items with the loops in place, and the memory made before the whole nest and freed after it."""
+    top = spot.path[:1]
+    inside: Sequence[Item] = made.loops
+    if len(spot.path) > 1:
+        inside = [at(put(body, spot.path, made.loops), top)]
+    return put(body, top, [*made.making, *inside, *made.freeing])
+
+
+def _privatised(kernel: Kernel) -> Kernel:
+    for name, kind in _scalars(kernel).items():
+        kernel = replace(kernel, body=_private(kernel.body, name, kind) or kernel.body)
+    return kernel
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Expanded:
+    """The loops after an expansion, the names kept, and the statements that make and free their arrays."""
+
+    names: tuple[str, ...]
+    loops: tuple[Loop, ...]
+    making: tuple[Item, ...]
+    freeing: tuple[Item, ...]
+
+
+def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
+    loop = spot.loop
+    made = [item for item in loop.body if isinstance(item, Declare)]
+    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and _is_fixed(kernel, loop.high)
+    named = {word for item in every(loop.body) if isinstance(item, Loop) for word in words_in(" ".join(item.pragmas))}
+    if not made or not plain or any(item.type not in ("double", "float") or item.name in named for item in made):
+        return None
+    arrays = {item.name: kernel.fresh(f"{item.name}_of") for item in made}
+    here = {name: f"{array}[{loop.var}]" for name, array in arrays.items()}
+    items = changed(loop.body, lambda text: substituted(text, here))
+    body = tuple(Assign(here[item.name], "=", item.value) if isinstance(item, Declare) else item for item in items)
+    whole = replace(loop, body=body)
+    places = (0, *cuts(whole, spot.above), len(body))
+    if len(places) == 2:
+        return None
+    parts = [replace(loop, body=body[start:end]) for start, end in pairwise(places)]
+    size = f"((size_t)({loop.high} > 0 ? {loop.high} : 0) + 1)"
+    making = [f"{i.type} *{arrays[i.name]} = ({i.type} *)malloc({size} * sizeof({i.type}));" for i in made]
+    freeing = [f"free({array});" for array in arrays.values()]
+    return _Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
+
+
+def _is_fixed(kernel: Kernel, bound: str) -> bool:
+    """Whether a bound is affine in parameters that the function does not change."""
+    given = {one.name for one in kernel.function.parameters if one.kind == "value"}
+    return polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)

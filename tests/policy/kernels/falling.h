@@ -1,0 +1,1 @@
+void falling(int m, int n, int k, const double *A, const double *B, double *C);
