@@ -81,8 +81,10 @@ def _is_jammed(pair: Pair, depth: int) -> bool:
 
 def cuts(loop: Loop, above: Above) -> list[int]:
     """Where the body of a loop may be cut so that each part gets a loop of its own: at k, before its item k."""
+    if len(loop.body) < 2 or effect((loop,), above).opaque:
+        return []
     found = _pairs(loop.body, (*above, loop))
-    if found is None or effect((loop,), above).opaque:
+    if found is None:
         return []
     carried = ("=",) * len(above) + ("<",)
     back = [(p.second.part, p.first.part) for p in found if p.second.part < p.first.part and p.exists(carried)]

@@ -22,7 +22,7 @@ from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import Item, Loop, greatest_of, least_of, put, words_in
 
-SIZES = tuple((time, size) for time in (2, 4, 8, 16, 32) for size in (32, 64, 128, 256, 1024))
+SIZES = tuple((time, size) for time in (2, 8, 16) for size in (32, 128, 512))  # retune finds others
 _SKEWS = range(4)
 _FARTHEST = 4  # elements that a dependence may reach
 
