@@ -261,6 +261,25 @@ def unified_diff(before: str, after: str, name: str = "program") -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
+def paths_of(diff: str) -> Iterator[str]:
+    """The paths that a difference changes or adds.  The lines of a hunk are counted: one may look like a path."""
+    before = after = 0
+    for line in diff.split("\n"):
+        if before > 0 or after > 0:
+            before -= line[:1] in ("-", " ")
+            after -= line[:1] in ("+", " ")
+        elif (hunk := _HUNK.match(line)) is not None:
+            before, after = int(hunk[1] or 1), int(hunk[2] or 1)
+        elif line.startswith("+++ b/"):
+            yield line.removeprefix("+++ b/").removesuffix("\t")
+        elif (empty := _EMPTY.fullmatch(line)) is not None:
+            yield empty[1]
+
+
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_EMPTY = re.compile(r"diff --git a/(.+) b/\1")  # a new file without a line has no other header
+
+
 def lines_of(text: str) -> list[str]:
     """Lines as git counts them, with their newlines: a form feed or a carriage return ends none."""
     parts = text.split("\n")

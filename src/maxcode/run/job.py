@@ -198,7 +198,7 @@ class _Search:
         with _stopped_in(times), counting(times.others):
             times.turn_to(CONFIRMATION)
             winner = run_async(_winner, job, self.admission, found, say, self.deadline)
-            _write_winner(job.folder, self.admission, winner)
+            _write_winner(job.folder, self.admission.admitted.problem, winner)
             times.turn_to(CERTIFICATE)
             certificate = _certify(job, found, say, self.deadline)
         result = self.result(found, winner, certificate, slots)
@@ -329,11 +329,10 @@ def _best_file(job: CompleteRequest, admission: Admission, found: Result) -> Pat
     return source / name if source.is_dir() else source
 
 
-def _write_winner(folder: Path, admission: Admission, winner: SmallerPatch | None) -> None:
+def _write_winner(folder: Path, problem: Problem, winner: SmallerPatch | None) -> None:
     if winner is None:
-        remove_best(folder)
+        remove_best(folder, problem.program, problem.traits.is_patch)
     else:
-        problem = admission.admitted.problem
         write_best(folder, problem.program, winner.program, problem.traits.is_patch)
 
 

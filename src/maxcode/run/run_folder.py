@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -12,9 +11,9 @@ from typing import Any
 import msgspec
 
 from maxcode.code.languages import LANGUAGES
-from maxcode.code.source import unified_diff
+from maxcode.code.source import paths_of, unified_diff
 from maxcode.core.budget import MANY
-from maxcode.core.files import write_whole
+from maxcode.core.files import read_file, write_whole
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
 from maxcode.llm import prompts
@@ -54,25 +53,28 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
 
 def write_best(folder: Path, original: Program, best: Program, is_patch: bool = False) -> None:
     """Writes the best program and its difference to the original; of a patch, the files that it changes or adds.
-    What is there of another winner is removed."""
+    What maxcode wrote there of another winner is removed; what others left in best/, such as a build, stays."""
     changed = {path: text for path, text in best.files.items() if original.files.get(path) != text}
-    shown = Program(changed) if is_patch else best
-    if _tree(folder / "best") != {path: text.encode() for path, text in shown.files.items()}:
-        remove_best(folder)
-    write_whole(folder / _DIFF, diff_of(original, best).encode())  # first: `remove_best` goes by it
+    shown, diff = Program(changed) if is_patch else best, diff_of(original, best).encode()
+    texts = {f"best/{path}": text.encode() for path, text in shown.files.items()}
+    if any(_bytes(folder / path) != text for path, text in {_DIFF: diff, **texts}.items()):
+        remove_best(folder, original, is_patch)
+    write_whole(folder / _DIFF, diff)  # first: `remove_best` goes by it
     _write_tree(folder / "best", shown)
 
 
-def remove_best(folder: Path) -> None:
-    """Removes what an earlier command wrote about a winner that is no longer the best.  Without ``best.diff`` none was
-    written, and a folder of that name is the user's."""
-    if not (folder / _DIFF).exists():
+def remove_best(folder: Path, original: Program, is_patch: bool = False) -> None:
+    """Removes what an earlier command wrote about a winner that is no longer the best: in best/ the files that
+    ``best.diff`` names and, of a whole program, those of the original.  Without ``best.diff`` nothing was written."""
+    told = _bytes(folder / _DIFF)
+    if told is None:
         return
+    written = {*paths_of(told.decode(errors="replace")), *(() if is_patch else original.files)}
     try:
         for name in (PROPOSAL, CERTIFICATE):
             (folder / name).unlink(missing_ok=True)
-        if (folder / "best").exists():
-            shutil.rmtree(folder / "best")
+        for name in written:
+            _remove_own(folder / "best", name)
         (folder / _DIFF).unlink()
     except OSError as error:
         raise InputError(
@@ -80,13 +82,28 @@ def remove_best(folder: Path) -> None:
         ) from error
 
 
+def _remove_own(best: Path, name: str) -> None:
+    """Removes a file that maxcode wrote, and the folders that are empty then; a link to a file or to a folder is of
+    another."""
+    path = best / name
+    if not path.is_file() or path.resolve() != best.resolve() / name:
+        return
+    path.unlink()
+    for parent in path.parents:
+        if not parent.is_relative_to(best) or any(parent.iterdir()):
+            return
+        parent.rmdir()
+
+
 def diff_of(original: Program, best: Program) -> str:
-    """The difference as `git apply` reads it."""
+    """The difference as `git apply` reads it.  New files without a line come last: git takes what follows their header
+    for a part of it."""
     told = []
     for path, text in best.files.items():
         diff = unified_diff(original.files.get(path, ""), text, path)
         told.append(diff if path in original.files else diff.replace(f"--- a/{path}", "--- /dev/null", 1))
-    return "".join(told)
+    empty = (path for path, text in best.files.items() if not text and path not in original.files)
+    return "".join([*told, *(f"diff --git a/{path} b/{path}\nnew file mode 100644\n" for path in empty)])
 
 
 def write_result(result: RunResult) -> None:
@@ -207,9 +224,9 @@ def _of_suite(loaded: Loaded) -> dict[str, Any]:
     return found if loaded.origin is None else {**found, "suite": loaded.origin.as_table()}
 
 
-def _tree(folder: Path) -> dict[str, bytes]:
-    """The files below a folder."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def _bytes(path: Path) -> bytes | None:
+    """What is in a file; None if there is none."""
+    return read_file(path) if path.is_file() else None
 
 
 def _write_tree(folder: Path, program: Program) -> None:
