@@ -18,6 +18,7 @@ from maxcode.evaluate.repo.base_tree import place_of
 from maxcode.evaluate.repo.candidates import Ready, built, ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator, failed_in_race
 from maxcode.problems.patches import patched as candidate_of
+from maxcode.run.certificate.making import winner_in
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support import repositories as repos
 from tests.support.cli import maxcode
@@ -79,6 +80,15 @@ def test_a_candidate_may_be_a_diff_a_folder_or_a_revision(python_repo: Path, tmp
     wanted = Program({"src/words/__init__.py": FAST})
     for given in (tmp_path / "fast.diff", tmp_path / "folder", Path("fast")):
         assert candidate_of(given, problem) == wanted
+
+
+def test_what_others_left_beside_a_winner_is_no_part_of_it(python_repo: Path, tmp_path: Path) -> None:
+    name, problem = "src/words/__init__.py", repos.problem_of(python_repo)
+    repos.write(tmp_path / "best", {name: FAST, "tests/test_words.py": "mine = 1\n", "src/words/mine.py": "mine = 1\n"})
+    (tmp_path / "best/src/words/mine.pyc").write_bytes(b"\xff")
+    assert winner_in(tmp_path / "best", problem, {name}) == Program({name: FAST})
+    with pytest.raises(InputError, match=r"must stay as in base: tests/test_words\.py"):
+        winner_in(tmp_path / "best", problem, {name, "tests/test_words.py"})
 
 
 @pytest.mark.parametrize(

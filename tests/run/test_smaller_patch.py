@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from maxcode.code.hunks import hunks_of, without
 from maxcode.code.linked_hunks import linked, of_files
 from maxcode.code.source import normalise
+from maxcode.core.files import TEXT_AT_MOST
 from maxcode.core.types import Evaluation, Interval, Outcome, Problem, Program, ProgramSpec, State, StateId, Timing
 from maxcode.evaluate.harness_protocol import Loss, SearchHarness
-from maxcode.run.smaller_patch import FILE, SmallerPatch, smaller_patch
+from maxcode.run.smaller_patch import BEST, FILE, SmallerPatch, in_best, not_measured, smaller_patch
 
 LINES = [f"line {number}\n" for number in range(60)]
 BASE = {"a.py": "".join(LINES[:40]), "b.py": "".join(LINES[40:])}
@@ -75,6 +76,20 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
         file.write(b'{"whole": "torn')
     assert smaller(second, winner, tmp_path) == one
     assert first.asked > 0 == second.asked
+
+
+def test_a_smaller_patch_is_known_beside_what_others_left_in_best(tmp_path: Path) -> None:
+    whole, original = patch_of({5: "useful\n", 20: "useless\n", 50: "useful too\n"}), Program(BASE)
+    found = smaller(Table(["useful\n", "useful too\n"]), whole, tmp_path)
+    (tmp_path / BEST / "__pycache__").mkdir(parents=True)
+    with (tmp_path / BEST / "__pycache__/a.pyc").open("wb") as file:
+        file.truncate(TEXT_AT_MOST + 1)
+    for path, text in found.program.files.items():
+        (tmp_path / BEST / path).write_text(text)
+    assert in_best(tmp_path, original, whole) == (found.program, found.evaluation)
+    assert not_measured(tmp_path, original, whole, "late") == SmallerPatch(found.program, found.evaluation)
+    (tmp_path / BEST / "a.py").write_text(whole.files["a.py"])
+    assert not_measured(tmp_path, original, whole, "late") == SmallerPatch(whole, late="late")
 
 
 def test_two_hunks_that_need_one_another_go_together(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from maxcode.core.files import FileKind, read_text
@@ -17,13 +17,14 @@ _PATCHES = (".diff", ".patch")
 _SHOWN = 5
 
 
-def patched(path: Path, problem: Problem) -> Program:
-    """The program that a diff file, a folder or a git revision stands for.
+def patched(path: Path, problem: Problem, names: Collection[str] | None = None) -> Program:
+    """The program that a diff file, a folder or a git revision stands for.  ``names``: the only files of a folder that
+    are looked at.
 
     InputError if it changes files that must stay as in base, or cannot be read.
     """
     if path.is_dir():
-        return _of_folder(path, problem)
+        return _of_folder(path, problem, names)
     if path.exists() or path.suffix in _PATCHES:
         return _of_diff(path, problem)
     return _of_revision(str(path), problem)
@@ -76,19 +77,21 @@ def _text(path: Path, patch: Path) -> str:
     return read_text(path, FileKind(f"in {patch}, the file"))
 
 
-def _of_folder(folder: Path, problem: Problem) -> Program:
+def _of_folder(folder: Path, problem: Problem, names: Collection[str] | None) -> Program:
     """The files of a folder: those that may be edited, of which some may be missing.  Other files of base must be the
     same if they are there."""
     spec, own = problem.spec.repo_spec, problem.program.files
     known = tracked(Path(spec.folder), spec.commit)
-    there = [path for path, one in known.items() if one.is_file and path not in own and (folder / path).is_file()]
+    seen = {path for path in (known if names is None else names) if (folder / path).is_file()}
+    there = [path for path, one in known.items() if one.is_file and path not in own and path in seen]
     texts = contents(Path(spec.folder), [known[path].blob for path in there])
     changed = [path for path, text in zip(there, texts, strict=True) if (folder / path).read_bytes() != text]
     _checked(changed, f"the folder {folder}", problem, known)
-    found = {path: folder / path for path in own if (folder / path).is_file()}
+    found = {path: folder / path for path in own if path in seen}
     if not found:
         raise InputError(f"{folder} has none of the files that may be edited, such as {problem.program.name}")
     new = {str(path.relative_to(folder)): path for path in _files(folder)} if not _is_clone(folder, spec) else {}
+    new = {name: path for name, path in new.items() if names is None or name in names}
     found |= {name: path for name, path in new.items() if is_matched(name, spec.edit) and name not in known}
     _checked([name for name in found if name not in known], f"the folder {folder}", problem, known)
     return Program({**own, **{name: read_text(path, FileKind("the file")) for name, path in found.items()}})

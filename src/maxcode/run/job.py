@@ -46,7 +46,7 @@ from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, remove_best, write_best, write_result
-from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
+from maxcode.run.smaller_patch import SmallerPatch, not_measured, smaller_patch
 from maxcode.run.times import ADMISSION, CERTIFICATE, CONFIRMATION, SEARCH, Times
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
 from maxcode.sandbox.lanes import counting
@@ -115,17 +115,19 @@ def _stopped_in(times: Times) -> Iterator[None]:
 async def _winner(
     job: CompleteRequest, admission: Admission, found: Result, say: Callable[[str], None], deadline: Deadline
 ) -> SmallerPatch | None:
-    """The best program, without what does not pay if it is a patch of the search; None if nothing was faster."""
+    """The best program, without what does not pay if it is a patch of the search; None if nothing was faster.  A
+    command that does not measure that keeps what an earlier one left out."""
     if found.best is None:
         return None
-    is_given = job.request.policy.startswith(GIVEN_FILE)
-    if is_given or not admission.admitted.problem.traits.is_patch or found.stopped:
-        return SmallerPatch(found.best.program)
-    problem, whole = admission.admitted.problem, found.best.program
-    try:
-        return await deadline.over(partial(smaller_patch, admission.harness, problem, whole, job.folder, say))
-    except TimeEnded as ended:
-        return SmallerPatch(whole, late=f"what does not pay is not left out of the patch: {ended}")
+    problem, whole, late = admission.admitted.problem, found.best.program, ""
+    if job.request.policy.startswith(GIVEN_FILE) or not problem.traits.is_patch:
+        return SmallerPatch(whole)
+    if not found.stopped:
+        try:
+            return await deadline.over(partial(smaller_patch, admission.harness, problem, whole, job.folder, say))
+        except TimeEnded as ended:
+            late = f"what does not pay is not left out of the patch: {ended}"
+    return not_measured(job.folder, problem.program, whole, late)
 
 
 def _tell_maintainers(job: CompleteRequest, result: RunResult, certificate: Certificate | None, found: Result) -> None:

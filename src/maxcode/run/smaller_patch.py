@@ -23,12 +23,12 @@ from maxcode.code.hunks import Hunk, groups_of, hunks_of, without
 from maxcode.code.languages import LANGUAGES
 from maxcode.code.linked_hunks import Group, linked, of_files, units
 from maxcode.code.source import normalise
-from maxcode.core.files import read_lines, write_whole
+from maxcode.core.files import read_file, read_lines, write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
 from maxcode.evaluate.harness_protocol import Loss, LossMeter, SearchHarness
 from maxcode.run.given_candidate import digest_of
 
-FILE = "smaller.jsonl"
+FILE, BEST = "smaller.jsonl", "best"
 _PAIRS_AT_MOST = 10  # of needed hunks, tried together
 _LINKED_AT_MOST = 12  # groups of hunks that share a name
 
@@ -187,12 +187,25 @@ async def smaller_patch(
     return await _Search(harness, harness, problem, folder, say, _read(folder)).smaller(winner)
 
 
-def chosen(folder: Path, whole: Program, less: Program) -> Evaluation | None:
-    """The confirmation of ``less`` if a command chose it as what pays of the winner ``whole``; InputError if the file
-    cannot be read."""
+def not_measured(folder: Path, original: Program, whole: Program, late: str = "") -> SmallerPatch:
+    """The winner of a command that does not try what pays, and why: the smaller patch in ``best/`` of an earlier
+    command, or ``whole``."""
+    kept = in_best(folder, original, whole)
+    return SmallerPatch(whole, late=late) if kept is None else SmallerPatch(*kept)
+
+
+def in_best(folder: Path, original: Program, whole: Program) -> tuple[Program, Evaluation] | None:
+    """The smaller patch in ``best/`` and its confirmation, if a command chose it as what pays of the winner ``whole``;
+    InputError if a file cannot be read."""
+    if not (folder / FILE).exists():
+        return None
+    there = {path: folder / BEST / path for path in whole.files if (folder / BEST / path).is_file()}
+    texts = {path: read_file(file).decode(errors="replace") for path, file in there.items()}
+    less = Program({**original.files, **texts})
     wanted = digest_of(whole), digest_of(less)
-    lines = _decoded(read_lines(folder / FILE)) if (folder / FILE).exists() else ()
-    return next((line.evaluation for line in lines if line.evaluation and (line.whole, line.less) == wanted), None)
+    lines = _decoded(read_lines(folder / FILE))
+    found = next((line.evaluation for line in lines if line.evaluation and (line.whole, line.less) == wanted), None)
+    return None if found is None else (less, found)
 
 
 def _read(folder: Path) -> dict[tuple[str, str], _Line]:

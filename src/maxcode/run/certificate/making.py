@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
 
+from maxcode.code.source import paths_of
 from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
 from maxcode.core.roles import Referee
@@ -49,8 +50,11 @@ async def certified(
     folder: Path, problem: Problem, options: Mapping[str, Any], seed: int, say: Say = lambda words: None
 ) -> Certificate:
     """The certificate of ``folder/best``: the existing one if it is for the same files, else a new one, which is
-    written to ``folder``.  ``problem`` is as loaded, before its admission."""
-    winner = winner_in(folder / "best", problem)
+    written to ``folder``.  ``problem`` is as loaded, before its admission.  A patch is what ``best.diff`` names: others
+    may have left files in best/, such as those of a build."""
+    told = folder / "best.diff"
+    names = set(paths_of(read_bytes(told).decode(errors="replace"))) if told.is_file() else None
+    winner = winner_in(folder / "best", problem, names)
     try:
         found = read(folder / FILE)
         if found.subject == subject_of(problem, winner) and found.options == dict(options):
@@ -62,11 +66,11 @@ async def certified(
     return made
 
 
-def winner_in(folder: Path, problem: Problem) -> Program:
-    """The program in a folder with the file names of the original, of a patch some of them and new ones; raises
-    InputError if a file cannot be read."""
+def winner_in(folder: Path, problem: Problem, names: Collection[str] | None = None) -> Program:
+    """The program in a folder with the file names of the original, of a patch some of them and new ones, if ``names``
+    are given only these; raises InputError if a file cannot be read."""
     if problem.traits.is_patch:
-        return patched(folder, problem)
+        return patched(folder, problem, names)
     try:
         return Program({path: read_bytes(folder / path).decode() for path in problem.program.files})
     except UnicodeDecodeError as error:

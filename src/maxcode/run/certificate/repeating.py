@@ -94,7 +94,7 @@ def repeat(
     if claimed.subject.winner.keys() != loaded.program.files.keys() and not loaded.traits.is_patch:
         names = sorted(loaded.program.files)
         raise InputError(f"{path} is about the files {sorted(claimed.subject.winner)}, {source} has {names}")
-    winner = winner_in(path.parent / "best", loaded)
+    winner = winner_in(path.parent / "best", loaded, claimed.subject.winner.keys())
     subject = subject_of(loaded, winner)
     _refuse(path, [*subject_differences(claimed.subject, subject), *_other_files(claimed, loaded)])
     here = anyio.run(_again, path, claimed, loaded, winner, say)

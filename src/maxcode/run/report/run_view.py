@@ -46,9 +46,9 @@ from maxcode.run.record import (
     read_header,
 )
 from maxcode.run.report.certified import Claimed, read_claim
-from maxcode.run.smaller_patch import chosen
+from maxcode.run.smaller_patch import in_best
 
-ORIGINAL, BEST = "original", "best"
+ORIGINAL = "original"
 RESULT = "result.json"
 
 
@@ -245,9 +245,8 @@ def _winner(folder: Path, original: Program, best: State | None) -> Winner | Non
     """The best state, or the smaller patch in ``best/`` that a command made of it."""
     if best is None or best.step is None:
         return None
-    patch = Program({**original.files, **_program_in(folder / BEST).files})
-    found = chosen(folder, best.program, patch)
-    return Winner(best.program, best.step.evaluation) if found is None else Winner(patch, found, is_smaller=True)
+    found = in_best(folder, original, best.program)
+    return Winner(best.program, best.step.evaluation) if found is None else Winner(*found, is_smaller=True)
 
 
 def _program_in(root: Path) -> Program:
