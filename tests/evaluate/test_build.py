@@ -11,8 +11,10 @@ import anyio
 import pytest
 
 from maxcode.code.languages import language
-from maxcode.core.types import Limits, Problem, Program, ProgramSpec
+from maxcode.core.types import Action, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder, Built, _leading_includes
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.sandbox import Sandbox
 
 ORIGINAL = "// a comment\n#include <vector>\n#include <cstdio>\nint main() { std::vector<int> v(3); return v[0]; }\n"
 
@@ -54,6 +56,25 @@ def test_search_and_final_builds_of_one_program_do_the_same(builder: Builder) ->
     assert first.artefact is not None
     assert final.artefact is not None
     assert build(builder, ORIGINAL) is first  # from the cache
+
+
+ENDLESS = "constexpr int f(long n) { int s = 0; while (n-- > 0) s += n; return s; }\nconstexpr int x = f(1L << 60);\n"
+
+
+def test_a_compiler_that_was_stopped_decides_nothing_beside_an_admission(sandbox: Sandbox, builder: Builder) -> None:
+    endless = f"{ENDLESS}int main() {{ return x; }}\n"
+    never = ("-fconstexpr-ops-limit=9223372036854775807", "-fconstexpr-loop-limit=2147483647")
+    spec = ProgramSpec(flags=(*language("cpp").default_flags, *never), limits=Limits(build_s=1))
+    problem = Problem("build", "program", "cpp", Program({"a.cpp": "int main() { return 0; }\n"}), spec)
+
+    async def work(text: str) -> Evaluation | None:
+        return await ProgramEvaluator(sandbox, builder).refused_early(problem, Action(Program({"a.cpp": text})))
+
+    stopped = anyio.run(builder.build, problem, Program({"a.cpp": endless}))
+    assert not stopped.is_lasting and "more than 1 s" in stopped.reason
+    assert anyio.run(work, endless) is None
+    refused = anyio.run(work, "int main() { return y; }\n")
+    assert refused is not None and refused.outcome is Outcome.UNBUILT
 
 
 LOOP = """int f(int *a, int n) { int s = 0;

@@ -130,8 +130,8 @@ class RefusesEarly(Protocol):
     """Refuses a candidate while its problem is being admitted.  An optional ability of harnesses."""
 
     async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
-        """The evaluation of a candidate that is rejected or does not build, for which no original has to run; None for
-        every other.  InputError if the original does not build."""
+        """The evaluation of a candidate that is rejected or surely does not build, for which no original has to run;
+        None for every other.  InputError if the original does not build."""
         ...
 
 

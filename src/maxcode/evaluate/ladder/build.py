@@ -47,6 +47,7 @@ _NOISE = ("statement clobbers memory", "couldn't vectorize loop", "not vectorize
 _LEADING = re.compile(  # possessive: without it a few dozen leading comments would take years
     r"(?:\s|//[^\n]*\n|/\*(?>.*?\*/))*+#[ \t]*include[ \t]*<([\w./+-]+)>[ \t]*(?=\n|//)", re.DOTALL
 )
+_KILLED = b"Killed signal terminated program"  # of gcc, about a part of it
 _LISTING = Job((*LISTING, "/tmp/out"), cpu_s=10, wall_s=20, memory_mb=1024, output_mb=4)
 _LINES = "-g1"  # in ``watch`` too
 
@@ -59,6 +60,7 @@ class Built:
     ``artefact``: None if the build failed.
     ``reason``: how it failed; ``diagnostics``: the compiler's output, capped.
     ``machine_code``: None if there is no artefact, or it cannot be read.
+    ``is_lasting``: another build gives the same; a compiler that was stopped or killed may have met a busy machine.
     """
 
     artefact: Blob | None
@@ -66,6 +68,7 @@ class Built:
     diagnostics: str = ""
     remarks: tuple[Remark, ...] = ()
     machine_code: MachineCode | None = None
+    is_lasting: bool = True
 
 
 @final
@@ -98,8 +101,8 @@ class Builder:
         async with self._making.of(key):
             if (built := self._built.pop(key, None)) is None:
                 make = self._found if final and is_original and not problem.spec.venv else self._compile
-                built, is_lasting = await make(tongue, program, problem, header)
-                if not is_lasting:
+                built = await make(tongue, program, problem, header)
+                if not built.is_lasting:
                     return built
             self._built[key] = built  # now the latest; the least recently used build goes
         while len(self._built) > 1 and not self._fits():
@@ -120,26 +123,21 @@ class Builder:
         size = sum(built.artefact.size for built in self._built.values() if built.artefact is not None)
         return len(self._built) <= _BUILDS_KEPT and size <= _BYTES_KEPT
 
-    async def _found(
-        self, tongue: Language, program: Program, problem: Problem, header: Path | None
-    ) -> tuple[Built, bool]:
+    async def _found(self, tongue: Language, program: Program, problem: Problem, header: Path | None) -> Built:
         """A final build of an original: the kept one, or a new one, which is kept."""
         sources = {**program.files, **support(problem)}
         argv = _command(tongue, sources, problem, header)
         parts = [json.dumps([list(sources.items()), argv]), await self._version(tongue)]
         kept = await anyio.to_thread.run_sync(self._kept.find, parts, tongue.tools[0])
         if kept is not None:
-            return Built(Blob.of(kept.artefact), "", kept.diagnostics, kept.remarks, kept.machine_code), True
-        built, is_lasting = await self._compile(tongue, program, problem, header)
+            return Built(Blob.of(kept.artefact), "", kept.diagnostics, kept.remarks, kept.machine_code)
+        built = await self._compile(tongue, program, problem, header)
         if built.artefact is not None:
             kept = KeptBuild(built.artefact.read(), built.diagnostics, built.remarks, built.machine_code)
             await anyio.to_thread.run_sync(self._kept.keep, kept, parts, tongue.tools[0])
-        return built, is_lasting
+        return built
 
-    async def _compile(
-        self, tongue: Language, program: Program, problem: Problem, header: Path | None
-    ) -> tuple[Built, bool]:
-        """A build, and whether it may be cached: a compiler that was stopped or killed may have met a busy machine."""
+    async def _compile(self, tongue: Language, program: Program, problem: Problem, header: Path | None) -> Built:
         sources = {**program.files, **support(problem)}
         argv = _command(tongue, sources, problem, header)
         binds = [*binds_of(problem), *([(header, "/pch")] if header is not None else [])]
@@ -150,17 +148,17 @@ class Builder:
             if ran.ok and nothing is not None:
                 listing = (await session.run(_LISTING)).stdout
         if ran.ok and not tongue.compiled:
-            return Built(Blob.of(_script(program))), True
+            return Built(Blob.of(_script(program)))
         if ran.ok and "/tmp/out" in ran.files:
             if len(ran.files["/tmp/out"]) > _MOST_BYTES:
                 why = f"the build is larger than {_MOST_BYTES >> 20} MB (a huge initialised array?)"
-                return Built(None, why, machine_code=nothing), True
+                return Built(None, why, machine_code=nothing)
             remarks = _remarks(ran.files.get("/tmp/remarks", b"")[:_REMARKS_READ])
             code = read_listing(listing) if listing else None
-            return Built(Blob.of(ran.files["/tmp/out"]), "", "", remarks, code), True
+            return Built(Blob.of(ran.files["/tmp/out"]), "", "", remarks, code)
         words = ran.stderr[:_DIAGNOSTICS_CAP].decode(errors="replace").strip()
-        is_lasting = ran.ending not in ("timeout", "signal") and not ran.out_of_memory
-        return Built(None, _failure(ran, problem.spec.limits), words, (), nothing), is_lasting
+        is_stopped = ran.ending in ("timeout", "signal") or ran.out_of_memory or _KILLED in ran.stderr
+        return Built(None, _failure(ran, problem.spec.limits), words, (), nothing, is_lasting=not is_stopped)
 
     async def _run(self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, tongue: Language) -> Ran:
         async with self._sandbox.session([], sources=sources) as session:

@@ -206,14 +206,17 @@ class ProgramEvaluator:
             return (await self._builder.build(problem, action.program, final=self._single)).machine_code
 
     async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
-        """The role ``RefusesEarly``: builds the candidate while the original is admitted."""
+        """The role ``RefusesEarly``: builds the candidate while the original is admitted.  A compiler that was
+        stopped may have met a busy machine: that is decided by ``evaluate``, behind the admission."""
         if (refused := reject(problem, action)) is not None:
             return refused
         assert action.program is not None
         async with build_lane():
             built = await self._builder.build(problem, action.program, final=self._single)
             await build_original(self._builder, problem)  # an original that does not build is the first thing to tell
-        return unbuilt(built) if built.artefact is None else not_permitted(problem, action.program)
+        if built.artefact is not None:
+            return not_permitted(problem, action.program)
+        return unbuilt(built) if built.is_lasting else None
 
     async def work_ahead(self, problem: Problem, action: Action) -> None:
         """The role ``WorksAhead``: makes the fresh inputs as soon as the candidate is timed by CPU time."""
