@@ -158,7 +158,13 @@ def test_whole_numbers_that_the_reference_cannot_take_never_reach_the_gpu(torch:
 
 
 def test_three_values_are_seen_wherever_they_stand(torch: Any, values: ModuleType) -> None:
-    for few in ([5.0], [1.0, 1.0, 1.0], [2.0, 1.0, 2.0], [1.0, 1.0, 2.0]):
+    for few in ([5.0], [1.0, 1.0, 1.0], [2.0, 1.0, 2.0], [1.0, 1.0, 2.0], [math.nan, 1.0], [math.nan]):
         assert not values.has_three_values(torch.tensor(few)) and len(torch.unique(torch.tensor(few))) <= 2
-    for many in ([1.0, 2.0, 3.0], [1.0, 1.0, 2.0, 3.0], [3.0, 1.0, 2.0, 2.0], [1.0, math.nan, math.nan]):
+    for many in (
+        [1.0, 2.0, 3.0],
+        [1.0, 1.0, 2.0, 3.0],
+        [3.0, 1.0, 2.0, 2.0],
+        [1.0, math.nan, math.nan],
+        [math.nan, 1.0, 1.0, 2.0],
+    ):
         assert values.has_three_values(torch.tensor(many)) and len(torch.unique(torch.tensor(many))) > 2

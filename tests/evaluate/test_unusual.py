@@ -162,6 +162,8 @@ def test_a_domain_that_does_not_fit_is_told_at_the_admission(
     wrong = replace(problem, spec=replace(problem.spec, domain=("1..4", "any")))
     with pytest.raises(InputError, match=r"entry 1 is '1\.\.4', but the given inputs hold"):
         anyio.run(ProgramEvaluator(sandbox, builder).admit, wrong)
+    unused = replace(wrong, spec=replace(wrong.spec, made=0))
+    assert anyio.run(ProgramEvaluator(sandbox, builder).admit, unused).timed
 
 
 def test_larger_inputs_that_end_sooner_when_they_are_run_again_are_told_as_such() -> None:

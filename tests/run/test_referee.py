@@ -81,6 +81,15 @@ def test_old_judgements_are_dropped_and_those_that_score_last(
     assert referee(QUARTER) is best
 
 
+def test_what_stops_behind_a_judgement_leaves_it(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("maxcode.run.referee.KEPT", None)
+        with pytest.raises(TypeError):
+            referee("int main( 9\n")
+    asked = len(referee._judged)
+    assert referee("int main( 9\n").score == 0 and len(referee._judged) == asked
+
+
 def test_it_is_called_inside_a_running_event_loop_too(referee: Referee) -> None:
     async def main() -> Judgement:
         return await asyncio.to_thread(referee, WRONG)

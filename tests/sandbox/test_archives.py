@@ -116,3 +116,18 @@ def test_nothing_is_written_outside_the_folder(tmp_path: Path, members: list[Mem
     with pytest.raises(BROKEN):
         unpack(made_of(*((name, kind, text.replace("{out}", str(out))) for name, kind, text in members)), folder)
     assert [one.name for one in out.iterdir()] == ["secret"] and not (folder / "stolen").exists()
+
+
+def test_what_is_no_file_and_links_to_it_are_left_out(tmp_path: Path) -> None:
+    pipe, device = tarfile.FIFOTYPE, tarfile.CHRTYPE
+    archive = made_of(
+        ("ctl", pipe, ""), ("zero", device, ""), ("to", SAME, "./ctl"), ("on", SAME, "to"), ("main", FILE, "echo")
+    )
+    unpack(archive, tmp_path)
+    assert [one.name for one in tmp_path.iterdir()] == ["main"]
+
+
+def test_a_link_to_a_file_of_holes_makes_none(tmp_path: Path) -> None:
+    blocks = holes()[:1024]  # without the end of the archive
+    unpack(blocks + made_of(("same", SAME, "a.so"), ("main", FILE, "echo")), tmp_path)
+    assert [one.name for one in tmp_path.iterdir()] == ["main"]

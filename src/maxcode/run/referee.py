@@ -176,17 +176,22 @@ class Referee:
             return first.result()
         try:
             mine.set_result(self._judge(desk, program))
-            self._drop_old()
         except BaseException as error:
+            if mine.done():  # Ctrl-C behind the judgement, which stays
+                raise
             with self._lock:
                 del self._judged[key]
             mine.set_exception(error)
+        else:
+            self._drop_old()
         return mine.result()
 
     def _drop_old(self) -> None:
         with self._lock:
+            more = len(self._judged) - KEPT
+            if more <= 0:
+                return
             ended = {key: one.result().score for key, one in self._judged.items() if one.done()}
-            more = max(0, len(self._judged) - KEPT)
             for key in sorted(ended, key=lambda key: ended[key] > 0)[:more]:  # among equals the oldest first
                 del self._judged[key]
 

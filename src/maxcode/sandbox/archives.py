@@ -8,7 +8,9 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 
 BROKEN = (tarfile.TarError, EOFError, ValueError, OSError, RecursionError)  # what an archive that is none raises
 
@@ -30,7 +32,7 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
 
 def unpack(archive: bytes, folder: Path) -> None:
     """Makes the files and links of an archive in an empty folder; any of ``BROKEN`` where it is none, or a name leaves
-    the folder.  Files of holes and what is no file are left out.
+    the folder.  Files of holes, what is no file, and hard links to these are left out.
 
     Links may point anywhere, as a virtual environment's do.  They come last, and never below another, so that nothing
     is written through one.
@@ -38,11 +40,25 @@ def unpack(archive: bytes, folder: Path) -> None:
     with opened(archive) as packed:
         symbolic = {one.name: one.linkname for one in packed if one.issym()}
         links = {one.name: symbolic.get(one.linkname if one.islnk() else one.name, "") for one in packed.getmembers()}
-        files = [one for one in packed if not links[one.name] and not one.issparse()]
-        packed.extractall(folder, files, filter="data")
+        files = (one for one in packed if not links[one.name])
+        packed.extractall(folder, list(_plain(files)), filter="data")
     for name, to in links.items():
         if to:
             _link(folder, PurePosixPath(name), to)
+
+
+def _plain(members: Iterable[tarfile.TarInfo]) -> Iterator[tarfile.TarInfo]:
+    """Folders and files, and the hard links to files before them: of another one tarfile would make the target anew,
+    whatever it is."""
+    made: dict[str, bool] = {}
+    for one in members:
+        target = normpath(one.linkname)
+        if one.islnk() and target not in made:
+            raise tarfile.ReadError(f"{one.name[:80]!r} is a link to what is not in the folder")
+        is_file = made[target] if one.islnk() else one.isreg() and not one.issparse()
+        made[normpath(one.name)] = is_file
+        if is_file or one.isdir():
+            yield one
 
 
 def _link(folder: Path, name: PurePosixPath, to: str) -> None:

@@ -114,11 +114,14 @@ def may_vary(torch: Any, one: Any, domain: dict[str, Any] | None) -> bool:
 
 
 def has_three_values(one: Any) -> bool:
-    """Without sorting, which would take longer than the reference."""
+    """Without sorting, which would take longer than the reference.  Each NaN is a value of its own."""
     flat = one.reshape(-1)
     unlike_first = flat != flat[0]
-    other = flat[unlike_first.byte().argmax()]
-    return bool((unlike_first & (flat != other)).any())
+    unlike_first[0] = False
+    at = unlike_first.byte().argmax()
+    third = unlike_first & (flat != flat[at])
+    third[at] = False
+    return bool(third.any())
 
 
 def is_rising(one: Any) -> bool:
