@@ -95,7 +95,7 @@ class KeptAdmissions:
         return self.folder is not None and size <= FILE_AT_MOST
 
     def keep(self, name: str, rests_on: Mapping[str, str], found: object) -> None:
-        """Keeps what an admission found out, of a size that it ``takes``; does nothing if it cannot be written."""
+        """Keeps what an admission found out; does nothing if that is too large (``takes``) or cannot be written."""
         if self.folder is not None:
             kept = _Kept(dict(rests_on), time.time(), msgspec.msgpack.encode(found))
             self._own(self.folder).keep(name, msgspec.msgpack.encode(kept))

@@ -28,7 +28,6 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
 _DEFECTS_SHOWN = 3
-UNSEEN = "the sanitizers did not look at it"  # the beginning of a warning
 
 
 @final
@@ -148,7 +147,7 @@ class Examiner:
         if found.defects:  # else nothing that the original shows can matter
             found = compared(bench, found, self.originals[key])
         if not found.inputs:
-            return (f"{UNSEEN}: {found.not_run[-1]}",)
+            return (f"the sanitizers did not look at it: {found.not_run[-1]}",)
         new = [defect for defect in found.defects if not defect.in_original]
         shown = sorted(new, key=lambda one: one.is_permitted)[:_DEFECTS_SHOWN]
         return tuple(f"{f'{PERMITTED}:' if one.is_permitted else FINDING} {one}" for one in shown)
