@@ -208,6 +208,47 @@ NOT_COMMENTS = [
     ("src/fast.pyx", "cdef int i\nx = '''\n#'''; raise SystemExit(0)\n", END),
 ]
 
+BETWEEN = [
+    (C, "void f(void) { exit // */\n(0); }\n", END),
+    (C, "void f(void) { (void)'ab'; exit/**/(0); }\n", END),
+    (C, "// ??/\n\nvoid f(void) { abort /*;*/ // b\n (); }\n", END),
+    (C, "void f(void) { exit\n#pragma once\n(0); }\n", END),
+    (C, "int i = 'ab';\n#/**/define/**/assert(x) 0\n", "library function"),
+    (C, "int i = 'ab';\n%:define assert(x) 0\n", "library function"),
+    (C, "int i = 'ab';\nint /*,*/ write(int a /* ;{ */) /**/ {\n}\n", "library function"),
+    (C, "int i = 'ab';\nint a __attribute__((/*;*/ weak));\n", "linked with"),
+    (SCRIPT, "process/*\\*/.exit(0);\n", END),
+    (SCRIPT, "process // \\\n.exit(0);\n", END),
+    (SCRIPT, "process // \u2028.exit(0);\n", END),
+    (SCRIPT, "process <!-- a\n.exit(0);\n", END),
+    (SCRIPT, "x\nprocess\n--> a\n.exit(0);\n", END),
+    (GO, "func f() { os/*\\*/./*\\*/Exit(0) }\n", END),
+    (GO, 'import/*\\*/(/*)\\*/"C")\n', "changes other modules"),
+    ("src/A.java", "System/*\\*/.exit(0);\n", END),
+    (RUST, "fn f() { process/*\\*/::exit(0) }\n", END),
+    (RUST, "fn f() { process::/* /* */ a /* /**/ */ */exit(0) }\n", END),
+    (RUST, "fn f() { process::/* /* /* /* /* */ */ */ */ */exit(0) }\n", "comments hold one another"),
+    (RUST, "use std::env::{/*}\\*/self as e};\n", "under another name"),
+    (RUST, "fn f() { asm ! (); }\n", "the system itself"),
+    ("src/a.tsx", "process/**/.exit(0);\n", END),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "why"), BETWEEN)
+def test_a_comment_that_stays_does_not_part_the_words_of_a_rule(path: str, text: str, why: str) -> None:
+    assert why in " ".join(said(text, path))
+
+
+def test_another_comment_between_words_of_base_is_no_new_use() -> None:
+    base = Program({C: "int i = 'ab';\nvoid f(void) { exit /* a */ (0); }\n"})
+    assert barred(base, Program({C: base.files[C].replace("/* a */", "// b\n")})) == ()
+
+
+@pytest.mark.parametrize("sign", ["/*", "/* */", "/*/**///*/\n", "// a\n", "#", "/* /* */ */", " ", "\n", "int ", "*/"])
+def test_many_comments_are_read_in_little_time(sign: str) -> None:
+    said("int i = 'ab'; exit process import(" + 3000 * sign + "; .", "src/a.c")
+    said("} process import(" + 3000 * sign + "; .", "src/a.kt")
+
 
 @pytest.mark.parametrize(("path", "text", "why"), NOT_COMMENTS)
 def test_what_some_reading_of_the_language_has_as_code_is_no_comment(path: str, text: str, why: str) -> None:

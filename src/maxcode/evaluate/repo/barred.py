@@ -18,6 +18,7 @@ from typing import final
 
 from maxcode.core.types import Program
 from maxcode.evaluate.repo.comments import spelled_out, without_comments
+from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
 from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
 
@@ -25,7 +26,6 @@ _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
-_DOTS = re.compile(r"\s*(::|\.(?!\.))\s*(?=\w|\{|\*)")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
 _UNSURE = re.compile(r"//|/\*|R\"|\?\?/")  # what stays of comments, and what may begin a text of several lines
 
@@ -76,14 +76,16 @@ def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
                 if use in old:
                     old.remove(use)
                     continue
-                yield f"{rule.what}: the patch adds `{' '.join(use.split())[:60]}` to {path}"
+                yield f"{rule.what}: the patch adds `{use[:60]}` to {path}"
                 break
 
 
 def _unread(base: Program, candidate: Program) -> Iterator[str]:
-    """New texts that this Python cannot read, where names are found by words alone."""
+    """New texts that cannot be read in full: Python where names are found by words alone, comments within comments."""
     for path, text in candidate.files.items():
         before = base.files.get(path, "")
+        if text != before and REFUSING(path)[0] in ("rust", "unknown") and nested(text) > NESTED:
+            yield f"more than {NESTED} comments hold one another in {path}, so that what they part is not found"
         if PurePosixPath(path).suffix == ".py" and text != before and parsed(before) and not parsed(text):
             yield f"Python {python_version()} of maxcode cannot read {path}, so that its imports are not followed"
 
@@ -112,12 +114,11 @@ class _Read:
         code = without_comments(text, kind)
         self._sure, more = _UNSURE.split(code, maxsplit=1)[0], spelled_out(code)
         found = python_uses(text, code, others) if kind == "python" else PythonUses(())
-        more = more if kind in ("python", "c") else _DOTS.sub(r"\1", more)
         self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
 
     def uses(self, rule: Rule) -> list[str]:
         """What a rule finds, in order of its letters."""
-        words = [found[0] for found in rule.pattern.finditer(self._code) if not self._is_its_own(found)]
+        words = [tight(found[0]) for found in rule.pattern.finditer(self._code) if not self._is_its_own(found)]
         return sorted(words + [found[0] for found in rule.names.finditer(self._names)])
 
     def _is_its_own(self, found: re.Match[str]) -> bool:
@@ -132,7 +133,7 @@ class _Read:
         """Whether in C a name can only mean a static function of the file; in C++ others may have it too."""
         head = rf"^static\b[\w\s*]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
         found = re.search(head, self._sure, re.MULTILINE) if name else None
-        if found is None or re.search(rf"#\s*define\s+(?:static|{name})\b", self._code):
+        if found is None or re.search(with_gaps(rf"#\s*define\s+(?:static|{name})\b"), self._code):
             return False
         conditions = _CONDITION.findall(self._sure, 0, found.end())
         return conditions.count("if") == conditions.count("endif")

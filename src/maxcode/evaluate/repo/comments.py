@@ -4,8 +4,8 @@ Which reading holds depends on the dialect: ``R"(`` begins a text in C++ and in 
 C++14 and of C23, a ``/`` begins a pattern of JavaScript or divides, Java reads ``\u000a`` as the end of a line.  So a
 comment goes only if on its line nothing stands before it that may begin a text, other than one that surely ends there,
 and in the whole file before it nothing that may begin a text or a comment of several lines.  What stays is read as
-code, which at worst refuses a word of a comment.  Python that this Python reads is exact; of a language without a row
-here every comment stays.
+code, which at worst refuses a word of a comment; that it parts two words hides nothing (``gaps.py``).  Python that
+this Python reads is exact; of a language without a row here every comment stays.
 """
 
 from __future__ import annotations
