@@ -193,6 +193,8 @@ NOT_COMMENTS = [
     (SCRIPT, 'let r = /"/; let s = "//"; process.exit(0);\n', END),
     (SCRIPT, "let r = /`/; let s = `\n//`; process.exit(0);\n", END),
     (SCRIPT, "let r = /[//]/; process.exit(0);\n", END),
+    (SCRIPT, "let x = 1 <!-- /*\nprocess.exit(0)\n// */\n", END),
+    (SCRIPT, "/*\n*/ --> /*\nprocess.exit(0)\n// */\n", END),
     (SCRIPT, "let r = /\\//; process.exit(0);\n", END),
     (SCRIPT, "// a\u2028process.exit(0);\n", END),
     (SCRIPT, "const a = <b>\n// {process.exit(0)}\n</b>;\n", END),

@@ -1,11 +1,11 @@
 r"""Takes comments out of a text, but only where no reading of its language sees code there.
 
 Which reading holds depends on the dialect: ``R"(`` begins a text in C++ and in GNU C alone, ``'`` stands in numbers of
-C++14 and of C23, a ``/`` begins a pattern of JavaScript or divides, Java reads ``\u000a`` as the end of a line.  So a
-comment goes only if on its line nothing stands before it that may begin a text, other than one that surely ends there,
-and in the whole file before it nothing that may begin a text or a comment of several lines.  What stays is read as
-code, which at worst refuses a word of a comment; that it parts two words hides nothing (``gaps.py``).  Python that
-this Python reads is exact; of a language without a row here every comment stays.
+C++14 and of C23, a ``/`` begins a pattern of JavaScript or divides, ``<!--`` begins a comment in some of it, Java reads
+``\u000a`` as the end of a line.  So a comment goes only if on its line nothing stands before it that may begin a text,
+other than one that surely ends there, and in the whole file before it nothing that may begin a text or a comment of
+several lines.  What stays is read as code, which at worst refuses a word of a comment; that it parts two words hides
+nothing (``gaps.py``).  Python that this Python reads is exact; of a language without a row here every comment stays.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _sure(text: str, opens: str, marks: str, comment: str) -> re.Pattern[str]:
 
 
 _MARKS, _PLAIN = r"['\"\\/]", rf"{_PLAIN_LINE}|{_PLAIN_BLOCK}"
-_IN_SCRIPT = _sure(_TEXT, r"`|\"\"\"|\\u+0022|/\*", _MARKS, _PLAIN)
+_IN_SCRIPT = _sure(_TEXT, r"`|\"\"\"|\\u+0022|/\*", rf"{_MARKS}|<!--|-->", _PLAIN)
 _SURE = {
     "python": _sure(_PYTHON_TEXT, r"'''|\"\"\"", r"['\"]", rf"\#(?!{_CODING})[^\n]*"),
     # The name of a header may hold /* and //.
