@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.barred import barred, doubtful
+from maxcode.evaluate.repo.barred import barred, doubtful, redefined
 
 PYTHON, C, RUST, GO, SCRIPT = "src/words.py", "src/sums.c", "src/lib.rs", "words.go", "src/words.js"
 HERE = {"src/a.py": "import sys as here, os as there\n"}
@@ -305,6 +305,31 @@ def test_what_sources_include_is_read_as_source_whatever_its_suffix() -> None:
     words = "int f(void) { raise(9); }\n"
     assert said(words, "src/table.txt") == ()
     assert "ends the process" in said('#include "table.txt"\n', C, **{"src__table.txt": words})[0]
+
+
+def test_what_sources_include_is_read_as_what_its_suffix_says_too() -> None:
+    words = "import os\nos.abort()\n"
+    assert "ends the process" in said('#if 0\n#include "words.py"\n#endif\n', C, **{"src__words.py": words})[0]
+
+
+@pytest.mark.parametrize("line", ['%:include "table.txt"', '#/**/include/**/"table.txt"', '#inc\\\nlude "table.txt"'])
+def test_an_include_is_seen_however_it_is_written(line: str) -> None:
+    words = "int f(void) { raise(9); }\n"
+    assert "ends the process" in " ".join(said(f"int i = 'ab';\n{line}\n", C, **{"src__table.txt": words}))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["#define CHECK(x)", "%:define CHECK(x)", "??=define CHECK(x)", "#/**/define CHECK(x)", "#def\\\nine CHECK(x)"],
+)
+def test_a_macro_of_the_tests_is_seen_however_it_is_written(line: str) -> None:
+    base, tests = Program({"src/a.h": "int i;\n"}), {"tests/a.c": "void f(void) { CHECK(1); }\n"}
+    found = redefined(base, Program({"src/a.h": f"int i = 'ab';\n{line}\n"}), tests)
+    assert found == ("it defines the macro CHECK, which a file uses that must stay as in base",)
+
+
+def test_a_comment_of_python_defines_no_macro() -> None:
+    assert redefined(Program({}), Program({PYTHON: "# define it\n"}), {"tests/a.py": "it = 1\n"}) == ()
 
 
 def test_a_long_chain_is_read_and_one_that_is_too_deep_is_read_by_words() -> None:

@@ -10,7 +10,8 @@ only make a result untrusted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import PurePosixPath
 from platform import python_version
@@ -26,18 +27,19 @@ _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
+_INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
+_DEFINE = re.compile(with_gaps(r"#\s*(?:define|undef)\s+(\w+)"))
 _UNSURE = re.compile(r"//|/\*|R\"|\?\?/")  # what stays of comments, and what may begin a text of several lines
 
 
 def barred(base: Program, candidate: Program) -> tuple[str, ...]:
     """One sentence for each way to deceive that the candidate adds."""
-    return tuple(_added(base, candidate, REFUSING))
+    return tuple(dict.fromkeys(_added(base, candidate, REFUSING)))
 
 
 def doubtful(base: Program, candidate: Program) -> tuple[str, ...]:
     """One sentence for each use that needs a reader."""
-    return (*_added(base, candidate, DOUBTING), *_unread(base, candidate), *_stored(base, candidate))
+    return (*dict.fromkeys(_added(base, candidate, DOUBTING)), *_unread(base, candidate), *_stored(base, candidate))
 
 
 def _stored(base: Program, candidate: Program) -> Iterator[str]:
@@ -54,11 +56,26 @@ def _stored(base: Program, candidate: Program) -> Iterator[str]:
 
 def redefined(base: Program, candidate: Program, protected: Mapping[str, str]) -> tuple[str, ...]:
     """Macros that the candidate defines and base does not, if a file that must stay uses the name."""
-    defines = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.MULTILINE)
-    own = {name for text in base.files.values() for name in defines.findall(text)}
-    new = {name for text in candidate.files.values() for name in defines.findall(text)} - own
+    included = _included(base) | _included(candidate)
+    new = _defined(candidate, included) - _defined(base, included)
     used = {name for name in new for text in protected.values() if re.search(rf"\b{re.escape(name)}\b", text)}
     return tuple(f"it defines the macro {name}, which a file uses that must stay as in base" for name in sorted(used))
+
+
+def _defined(program: Program, included: Set[str]) -> set[str]:
+    """The macros that sources of C define, and what they include."""
+    texts = (text for path, text in program.files.items() if "c" in dict(_ways(path, included, REFUSING)))
+    return {name for text in texts for name in _DEFINE.findall(_as_c(text))}
+
+
+def _as_c(text: str) -> str:
+    return spelled_out(without_comments(text, "c"))
+
+
+def _ways(path: str, included: Set[str], table: Rules) -> tuple[tuple[str, Sequence[Rule]], ...]:
+    """How a file is read: as its suffix says, and as C too if a source of C includes it."""
+    own = table(path)
+    return (own, table("a.h")) if PurePosixPath(path).name in included and own[0] != "c" else (own,)
 
 
 def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
@@ -67,17 +84,12 @@ def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
         before = base.files.get(path, "")
         if text == before:
             continue
-        kind, rules = table("a.h" if PurePosixPath(path).name in included else path)
         is_c = PurePosixPath(path).suffix == ".c"
-        earlier, now = (_Read(one, (kind, is_c), others) for one, others in zip((before, text), known, strict=True))
-        for rule in rules:
-            old = earlier.uses(rule)
-            for use in now.uses(rule):
-                if use in old:
-                    old.remove(use)
-                    continue
-                yield f"{rule.what}: the patch adds `{use[:60]}` to {path}"
-                break
+        for kind, rules in _ways(path, included, table):
+            earlier, now = (_Read(one, (kind, is_c), others) for one, others in zip((before, text), known, strict=True))
+            for rule in rules:
+                if use := next(iter(Counter(now.uses(rule)) - Counter(earlier.uses(rule))), ""):
+                    yield f"{rule.what}: the patch adds `{use[:60]}` to {path}"
 
 
 def _unread(base: Program, candidate: Program) -> Iterator[str]:
@@ -102,7 +114,7 @@ def _included(program: Program) -> set[str]:
 
 @lru_cache(maxsize=10_000)
 def _includes(text: str) -> tuple[str, ...]:
-    return tuple(_INCLUDE.findall(text))
+    return tuple(_INCLUDE.findall(_as_c(text)))
 
 
 @final
