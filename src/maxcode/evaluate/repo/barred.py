@@ -18,7 +18,7 @@ from platform import python_version
 from typing import final
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.comments import spelled_out, without_comments
+from maxcode.evaluate.repo.comments import spelled_out, without_comments, without_unsure
 from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
 from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
@@ -29,7 +29,6 @@ _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
 _INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
 _DEFINE = re.compile(with_gaps(r"#\s*(?:define|undef)\s+(\w+)"))
-_UNSURE = re.compile(r"//|/\*|R\"|\?\?/")  # what stays of comments, and what may begin a text of several lines
 
 
 def barred(base: Program, candidate: Program) -> tuple[str, ...]:
@@ -124,7 +123,7 @@ class _Read:
     def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
         kind, self._is_c = language
         code = without_comments(text, kind)
-        self._sure, more = _UNSURE.split(code, maxsplit=1)[0], spelled_out(code)
+        self._sure, more = without_unsure(code), spelled_out(code)
         found = python_uses(text, code, others) if kind == "python" else PythonUses(())
         self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
 

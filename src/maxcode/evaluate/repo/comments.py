@@ -58,6 +58,8 @@ _SURE = {
     "javascript": _IN_SCRIPT,
     "rust": _sure(_TEXT, r"\"|/\*", _MARKS, _PLAIN),
 }
+_UNSURE = re.compile(r"//|/\*|R\"|\?\?/")
+_UP_TO = re.compile(rf"(?P<text>{_TEXT})|{_UNSURE.pattern}|(?P<quote>[\"'])")
 _MARKUP = re.compile(r"<\s*/|/\s*>")  # ends an element of JSX, whose text may look like a comment
 
 
@@ -74,6 +76,16 @@ def without_comments(text: str, kind: str) -> str:
     if kind not in _SURE or is_unsure:
         return text
     return _SURE[kind].sub(lambda found: found["text"] or found["rest"] or " ", text)
+
+
+def without_unsure(code: str) -> str:
+    """The beginning of what stays of C, up to the first sign that may begin a comment or a text of several lines.
+
+    Not in a text that surely ends; behind a quote that may be none, any such sign."""
+    found = next((found for found in _UP_TO.finditer(code) if not found["text"]), None)
+    if found and found["quote"]:
+        found = _UNSURE.search(code, found.end())
+    return code[: found.start()] if found else code
 
 
 def spelled_out(code: str) -> str:
