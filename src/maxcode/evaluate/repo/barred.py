@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import lru_cache
 from pathlib import PurePosixPath
 from platform import python_version
 from typing import final
@@ -20,6 +19,7 @@ from typing import final
 from maxcode.core.types import Program
 from maxcode.evaluate.repo.comments import spelled_out, without_comments, without_unsure
 from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
+from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
 from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
 
@@ -44,6 +44,8 @@ def doubtful(base: Program, candidate: Program) -> tuple[str, ...]:
 def _stored(base: Program, candidate: Program) -> Iterator[str]:
     """Tables of constants: they may be answers to the inputs of the benchmark, which base holds."""
     for path, text in candidate.files.items():
+        if text == base.files.get(path):
+            continue
         kind = DOUBTING(path)[0]
         now, before = without_comments(text, kind), without_comments(base.files.get(path, ""), kind)
         more = len(_NUMBER.findall(now)) - len(_NUMBER.findall(before))
@@ -111,7 +113,7 @@ def _included(program: Program) -> set[str]:
     return {PurePosixPath(name).name for text in texts for name in _includes(text)}
 
 
-@lru_cache(maxsize=10_000)
+@kept
 def _includes(text: str) -> tuple[str, ...]:
     return tuple(_INCLUDE.findall(_as_c(text)))
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from functools import lru_cache
 
+from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import parsed
 
 _BLANK = r"[ \t\r\f\v]*\n"  # behind a backslash, or behind its trigraph: the line goes on
@@ -63,7 +63,7 @@ _UP_TO = re.compile(rf"(?P<text>{_TEXT})|{_UNSURE.pattern}|(?P<quote>[\"'])")
 _MARKUP = re.compile(r"<\s*/|/\s*>")  # ends an element of JSX, whose text may look like a comment
 
 
-@lru_cache(maxsize=10_000)  # a search asks about the files of base for each candidate
+@kept
 def without_comments(text: str, kind: str) -> str:
     """The text with a space in place of each sure comment; C with its lines joined.  Texts stay."""
     if kind == "python":
