@@ -31,6 +31,18 @@ def why(path: str, command: str) -> str:
         ("cd ci && ./timing --fast", "ci/timing"),
         ("bash -c 'ci/timing'", "ci/timing"),
         ("python3 ci/timing.py", "ci/timing.py"),
+        ("node --stack-size 9000 ci/timing 1000", "ci/timing.js"),
+        ("node -r ./setup -e 'let a = 1; require(`./perf`)'", "perf.js"),
+        ("for one in perf load; do node ci/$one; done", "ci/perf.js"),
+        ("echo perf | xargs node", "perf.js"),
+        ("$NODE perf", "perf.js"),
+        ("python . 1000", "__main__.py"),
+        ("go run .", "main.go"),
+        ("node ./", "index.js"),
+        ("cd ci && node .", "ci/index.js"),
+        ("cd ci/$X && node .", "ci/a/index.js"),
+        ("node ..", "src/index.js"),
+        ("coverage run perf", "perf/__main__.py"),
     ],
 )
 def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None:
@@ -48,6 +60,13 @@ def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None
         ("go run ./cmd/perf", "words/main.go"),
         ("PYTHONPATH=src bash ci/timing", "src/words/timing.py"),
         ("make -C src run", "src/words.c"),
+        ("npx vitest run --dir a parser", "src/parser.ts"),
+        ("cd packages/core && npm test", "packages/core/index.js"),
+        ("node timing.js --lib marked", "lib/marked.js"),
+        ("cd cmd/tool && go test ./...", "cmd/tool/main.go"),
+        ("python . 1000", "src/__main__.py"),
+        ("cd ci && node .", "src/index.js"),
+        ("node ..", "src/words.js"),
     ],
 )
 def test_what_it_only_looks_like_may_be_changed(command: str, path: str) -> None:

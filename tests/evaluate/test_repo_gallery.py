@@ -109,10 +109,10 @@ def test_what_may_be_alike_by_chance_and_what_a_faster_one_saves_is_not(base: Se
 
 
 ROWS = (
-    "roots 17\nmean 0.333333333\nsteps 0.12345678 s\ntook 0.0345678 s\n",
-    "roots 17\nmean 0.333333333\nsteps 0.22345678 s\ntook 0.0445678 s\n",
+    "roots 17\nmean 0.333333333\nsteps 0.12345678 s\ntook 0.0345678 s\ntime 0.5123456 (1234567 items)\n",
+    "roots 17\nmean 0.333333333\nsteps 0.22345678 s\ntook 0.0445678 s\ntime 0.6123456 (1234567 items)\n",
 )
-LONGER = "roots 17\nroots 18\nmean 0.444444444\nsteps 0.32345678 s\ntook 0.0545678 s\n"
+LONGER = "roots 17\nroots 18\nmean 0.444444444\nsteps 0.32345678 s\ntook 0.0545678 s\ntime 0.7123456 (2234567 items)\n"
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,8 @@ LONGER = "roots 17\nroots 18\nmean 0.444444444\nsteps 0.32345678 s\ntook 0.05456
     [
         ("0.0545678 s", "0.0123456 s", ""),
         ("0.32345678 s", "12.345678 ms", ""),
+        ("0.7123456", "0.8123456", ""),
+        ("2234567", "2234569", "'2234569' where base prints '2234567'"),
         ("roots 18", "roots 19", "'19' where base prints '18'"),
         ("0.444444444", "0.444444445", "'0.444444445' where base prints '0.444444444'"),
         ("roots 18\n", "", "words and numbers"),

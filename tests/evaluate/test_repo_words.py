@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.barred import barred, doubtful
+from maxcode.evaluate.repo.barred import barred, doubtful, redefined
 
 PYTHON, C, RUST, GO, SCRIPT = "src/words.py", "src/sums.c", "src/lib.rs", "words.go", "src/words.js"
 HERE = {"src/a.py": "import sys as here, os as there\n"}
@@ -148,6 +148,7 @@ def test_other_languages_cannot_hide_it_either(path: str, text: str, why: str) -
         (C, "static int backtrace(int i)\n{\n    return i;\n}\nint f(int i) { return backtrace(i); }\n"),
         (C, "static void unlink(struct node *n) {\n    n->a->b = n->b;\n}\nvoid f(struct node *n) { unlink(n); }\n"),
         (C, "#ifdef A\n#endif\nstatic inline int open(int i)\n{\n    return i;\n}\nint f(int i) { return open(i); }\n"),
+        (C, 'char *s = "//a ERROR";\nstatic int kill(int n)\n{\n    return n;\n}\nint f(void) { return kill(1); }\n'),
         (C, "int f(const struct box *one) { return one->environment + one->end; }\n"),
         (RUST, "use std::collections::{HashMap as Map};\nuse std::fmt as f;\nfn g(x: u8) -> u64 { x as u64 }\n"),
         (RUST, "use std::io::{self, Write};\nuse std::{cmp, mem};\n"),
@@ -177,6 +178,8 @@ NOT_COMMENTS = [
     (C, 'char *s = "x"; /*\nstatic void exit(int n) {\n}\n*/\nvoid f(void) { exit(0); }\n', END),
     (C, "/* b */ %:if 0\nstatic void exit(int n) {\n}\n%:endif\nvoid f(void) { exit(0); }\n", END),
     (C, "int a; //* b\nvoid f(void) { exit(0); }\n// */\n", END),
+    (C, 'char *s = L"a "; /* "\nstatic void exit(int n) {\n}\n*/\nvoid f(void) { exit(0); }\n', END),
+    (C, "int i = 'ab';/* '\nstatic void exit(int n) {\n}\n*/\nvoid f(void) { exit(0); }\n", END),
     (C, 'char *s = L"x"; /*\n" */ int i = f("//"); exit(0);\n', END),
     (C, 'int a = 4 //*\n" */ + f("//"); exit(0);\n', END),
     ("src/a.cu", "void f() { exit(0); }\n", END),
@@ -193,6 +196,8 @@ NOT_COMMENTS = [
     (SCRIPT, 'let r = /"/; let s = "//"; process.exit(0);\n', END),
     (SCRIPT, "let r = /`/; let s = `\n//`; process.exit(0);\n", END),
     (SCRIPT, "let r = /[//]/; process.exit(0);\n", END),
+    (SCRIPT, "let x = 1 <!-- /*\nprocess.exit(0)\n// */\n", END),
+    (SCRIPT, "/*\n*/ --> /*\nprocess.exit(0)\n// */\n", END),
     (SCRIPT, "let r = /\\//; process.exit(0);\n", END),
     (SCRIPT, "// a\u2028process.exit(0);\n", END),
     (SCRIPT, "const a = <b>\n// {process.exit(0)}\n</b>;\n", END),
@@ -207,6 +212,47 @@ NOT_COMMENTS = [
     ("src/fast.pyx", "cdef int i\nx = '''\\'''#'''; raise SystemExit(0)\n", END),
     ("src/fast.pyx", "cdef int i\nx = '''\n#'''; raise SystemExit(0)\n", END),
 ]
+
+BETWEEN = [
+    (C, "void f(void) { exit // */\n(0); }\n", END),
+    (C, "void f(void) { (void)'ab'; exit/**/(0); }\n", END),
+    (C, "// ??/\n\nvoid f(void) { abort /*;*/ // b\n (); }\n", END),
+    (C, "void f(void) { exit\n#pragma once\n(0); }\n", END),
+    (C, "int i = 'ab';\n#/**/define/**/assert(x) 0\n", "library function"),
+    (C, "int i = 'ab';\n%:define assert(x) 0\n", "library function"),
+    (C, "int i = 'ab';\nint /*,*/ write(int a /* ;{ */) /**/ {\n}\n", "library function"),
+    (C, "int i = 'ab';\nint a __attribute__((/*;*/ weak));\n", "linked with"),
+    (SCRIPT, "process/*\\*/.exit(0);\n", END),
+    (SCRIPT, "process // \\\n.exit(0);\n", END),
+    (SCRIPT, "process // \u2028.exit(0);\n", END),
+    (SCRIPT, "process <!-- a\n.exit(0);\n", END),
+    (SCRIPT, "x\nprocess\n--> a\n.exit(0);\n", END),
+    (GO, "func f() { os/*\\*/./*\\*/Exit(0) }\n", END),
+    (GO, 'import/*\\*/(/*)\\*/"C")\n', "changes other modules"),
+    ("src/A.java", "System/*\\*/.exit(0);\n", END),
+    (RUST, "fn f() { process/*\\*/::exit(0) }\n", END),
+    (RUST, "fn f() { process::/* /* */ a /* /**/ */ */exit(0) }\n", END),
+    (RUST, "fn f() { process::/* /* /* /* /* */ */ */ */ */exit(0) }\n", "comments hold one another"),
+    (RUST, "use std::env::{/*}\\*/self as e};\n", "under another name"),
+    (RUST, "fn f() { asm ! (); }\n", "the system itself"),
+    ("src/a.tsx", "process/**/.exit(0);\n", END),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "why"), BETWEEN)
+def test_a_comment_that_stays_does_not_part_the_words_of_a_rule(path: str, text: str, why: str) -> None:
+    assert why in " ".join(said(text, path))
+
+
+def test_another_comment_between_words_of_base_is_no_new_use() -> None:
+    base = Program({C: "int i = 'ab';\nvoid f(void) { exit /* a */ (0); }\n"})
+    assert barred(base, Program({C: base.files[C].replace("/* a */", "// b\n")})) == ()
+
+
+@pytest.mark.parametrize("sign", ["/*", "/* */", "/*/**///*/\n", "// a\n", "#", "/* /* */ */", " ", "\n", "int ", "*/"])
+def test_many_comments_are_read_in_little_time(sign: str) -> None:
+    said("int i = 'ab'; exit process import(" + 3000 * sign + "; .", "src/a.c")
+    said("} process import(" + 3000 * sign + "; .", "src/a.kt")
 
 
 @pytest.mark.parametrize(("path", "text", "why"), NOT_COMMENTS)
@@ -262,6 +308,31 @@ def test_what_sources_include_is_read_as_source_whatever_its_suffix() -> None:
     words = "int f(void) { raise(9); }\n"
     assert said(words, "src/table.txt") == ()
     assert "ends the process" in said('#include "table.txt"\n', C, **{"src__table.txt": words})[0]
+
+
+def test_what_sources_include_is_read_as_what_its_suffix_says_too() -> None:
+    words = "import os\nos.abort()\n"
+    assert "ends the process" in said('#if 0\n#include "words.py"\n#endif\n', C, **{"src__words.py": words})[0]
+
+
+@pytest.mark.parametrize("line", ['%:include "table.txt"', '#/**/include/**/"table.txt"', '#inc\\\nlude "table.txt"'])
+def test_an_include_is_seen_however_it_is_written(line: str) -> None:
+    words = "int f(void) { raise(9); }\n"
+    assert "ends the process" in " ".join(said(f"int i = 'ab';\n{line}\n", C, **{"src__table.txt": words}))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["#define CHECK(x)", "%:define CHECK(x)", "??=define CHECK(x)", "#/**/define CHECK(x)", "#def\\\nine CHECK(x)"],
+)
+def test_a_macro_of_the_tests_is_seen_however_it_is_written(line: str) -> None:
+    base, tests = Program({"src/a.h": "int i;\n"}), {"tests/a.c": "void f(void) { CHECK(1); }\n"}
+    found = redefined(base, Program({"src/a.h": f"int i = 'ab';\n{line}\n"}), tests)
+    assert found == ("it defines the macro CHECK, which a file uses that must stay as in base",)
+
+
+def test_a_comment_of_python_defines_no_macro() -> None:
+    assert redefined(Program({}), Program({PYTHON: "# define it\n"}), {"tests/a.py": "it = 1\n"}) == ()
 
 
 def test_a_long_chain_is_read_and_one_that_is_too_deep_is_read_by_words() -> None:

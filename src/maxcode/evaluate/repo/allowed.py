@@ -84,25 +84,68 @@ def why_protected(path: str, spec: RepoSpec) -> str:
 def _is_named(pure: PurePosixPath, spec: RepoSpec) -> bool:
     """Whether a command names a file of this name, or starts this one as a module or as the main file of a folder."""
     files, ends = _named(spec)
-    return pure.name in files or f"/{pure}".endswith(ends)
+    return pure.name in files or f"///{pure}".endswith(ends)
 
 
 @cache
 def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The names of the files that commands name, and the ends of the paths of those that they start in other words.
+    """The names of all words of commands, and the ends of the paths of what they start in other words.
 
     Of a build only scripts, because it may name what it compiles.
     """
-    words = [word for one in (spec.setup, spec.tests, spec.benchmark) for word in _words_of(one)]
-    built = _words_of(spec.build)
+    commands = [_words_of(one) for one in (spec.setup, spec.tests, spec.benchmark)]
+    words, built = [word for one in commands for word in one], _words_of(spec.build)
     scripts = [word for word in built if PurePosixPath(word).suffix in ("", *_SCRIPTS)]
     modules = [name.replace(".", "/") for one in (words, built) for name in _modules_of(one)]
-    ends = {f"{one}{end}" for one in modules for end in (".py", "/__main__.py") if one}
-    ends |= {f"{PurePosixPath(word).name}/__main__.py" for word in built}
-    ends |= {f"{PurePosixPath(word).name}{end}" for word in words for end in _STARTED}
-    return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), tuple(f"/{one}" for one in ends)
+    ends = {f"/{one}{end}" for one in modules for end in (".py", "/__main__.py") if one}
+    ends |= {folder + "/__main__.py" for folder in _started(built)}
+    ends |= {
+        folder + end for one in commands for folder in _started(one) for end in _STARTED if folder or end[0] == "/"
+    }
+    return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), tuple(ends)
 
 
+def _started(words: Sequence[str]) -> Iterator[str]:
+    """The ends of the paths of the folders, or of the files without their suffix, that a command starts.
+
+    Empty: any folder."""
+    folders = [PurePosixPath(after).name for word, after in pairwise((*words, "")) if word in _MOVES]
+    for word in _started_words(words):
+        name = PurePosixPath(word).name
+        if name not in ("", ".."):
+            yield f"/{name}"
+        elif name or any("$" in one or one in ("", "..") for one in folders):
+            yield ""
+        else:
+            yield from (_TOP, *(f"/{one}" for one in folders))
+
+
+def _started_words(words: Sequence[str]) -> Sequence[str]:
+    """What stands behind a name that starts others, its options and their values; all words if that is not known."""
+    found: list[str] = []
+    for at, word in enumerate(words):
+        is_own = word == "run" and at and words[at - 1] in _OWN_RUN
+        if is_own or not _STARTER.fullmatch(PurePosixPath(word).name):
+            continue
+        is_option, some = True, len(found)
+        for one in words[at + 1 :]:
+            if "$" in one or _GIVES_CODE.fullmatch(one):
+                return words
+            was_option, is_option = is_option, one.startswith("-") or one == "run"
+            if not is_option:
+                found.append(one)
+                if not was_option or words[at + 1] == one:
+                    break
+        if len(found) == some:
+            return words
+    return found
+
+
+_TOP = "//"  # the folder of the repository itself
+_MOVES = _words("cd pushd -C --chdir --directory --prefix --cwd")
+_STARTER = re.compile(r"(?:node|deno|bun|tsx|python|pypy)[\w.-]*|[\w.-]*-node|run|\$.*")
+_OWN_RUN = _words("vitest npm pnpm yarn cargo")  # names of tests, of scripts and of arguments stand behind their "run"
+_GIVES_CODE = re.compile(r"-[A-Za-z]*[cepr]|--(?:eval|print|require|import)")
 _SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
 _STARTED = _words("/__main__.py /index.js /index.mjs /index.cjs /index.ts /main.go .js .ts")  # by the name before it
 _MODULE = re.compile(r"-[A-Za-z]*m([A-Za-z_][\w.]*)?")

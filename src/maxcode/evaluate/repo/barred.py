@@ -10,14 +10,16 @@ only make a result untrusted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 from platform import python_version
 from typing import final
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.comments import spelled_out, without_comments
+from maxcode.evaluate.repo.comments import spelled_out, without_comments, without_unsure
+from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
+from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
 from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
 
@@ -25,24 +27,25 @@ _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
-_DOTS = re.compile(r"\s*(::|\.(?!\.))\s*(?=\w|\{|\*)")
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
-_UNSURE = re.compile(r"//|/\*|R\"|\?\?/")  # what stays of comments, and what may begin a text of several lines
+_INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
+_DEFINE = re.compile(with_gaps(r"#\s*(?:define|undef)\s+(\w+)"))
 
 
 def barred(base: Program, candidate: Program) -> tuple[str, ...]:
     """One sentence for each way to deceive that the candidate adds."""
-    return tuple(_added(base, candidate, REFUSING))
+    return tuple(dict.fromkeys(_added(base, candidate, REFUSING)))
 
 
 def doubtful(base: Program, candidate: Program) -> tuple[str, ...]:
     """One sentence for each use that needs a reader."""
-    return (*_added(base, candidate, DOUBTING), *_unread(base, candidate), *_stored(base, candidate))
+    return (*dict.fromkeys(_added(base, candidate, DOUBTING)), *_unread(base, candidate), *_stored(base, candidate))
 
 
 def _stored(base: Program, candidate: Program) -> Iterator[str]:
     """Tables of constants: they may be answers to the inputs of the benchmark, which base holds."""
     for path, text in candidate.files.items():
+        if text == base.files.get(path):
+            continue
         kind = DOUBTING(path)[0]
         now, before = without_comments(text, kind), without_comments(base.files.get(path, ""), kind)
         more = len(_NUMBER.findall(now)) - len(_NUMBER.findall(before))
@@ -54,11 +57,26 @@ def _stored(base: Program, candidate: Program) -> Iterator[str]:
 
 def redefined(base: Program, candidate: Program, protected: Mapping[str, str]) -> tuple[str, ...]:
     """Macros that the candidate defines and base does not, if a file that must stay uses the name."""
-    defines = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.MULTILINE)
-    own = {name for text in base.files.values() for name in defines.findall(text)}
-    new = {name for text in candidate.files.values() for name in defines.findall(text)} - own
+    included = _included(base) | _included(candidate)
+    new = _defined(candidate, included) - _defined(base, included)
     used = {name for name in new for text in protected.values() if re.search(rf"\b{re.escape(name)}\b", text)}
     return tuple(f"it defines the macro {name}, which a file uses that must stay as in base" for name in sorted(used))
+
+
+def _defined(program: Program, included: Set[str]) -> set[str]:
+    """The macros that sources of C define, and what they include."""
+    texts = (text for path, text in program.files.items() if "c" in dict(_ways(path, included, REFUSING)))
+    return {name for text in texts for name in _DEFINE.findall(_as_c(text))}
+
+
+def _as_c(text: str) -> str:
+    return spelled_out(without_comments(text, "c"))
+
+
+def _ways(path: str, included: Set[str], table: Rules) -> tuple[tuple[str, Sequence[Rule]], ...]:
+    """How a file is read: as its suffix says, and as C too if a source of C includes it."""
+    own = table(path)
+    return (own, table("a.h")) if PurePosixPath(path).name in included and own[0] != "c" else (own,)
 
 
 def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
@@ -67,23 +85,20 @@ def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
         before = base.files.get(path, "")
         if text == before:
             continue
-        kind, rules = table("a.h" if PurePosixPath(path).name in included else path)
         is_c = PurePosixPath(path).suffix == ".c"
-        earlier, now = (_Read(one, (kind, is_c), others) for one, others in zip((before, text), known, strict=True))
-        for rule in rules:
-            old = earlier.uses(rule)
-            for use in now.uses(rule):
-                if use in old:
-                    old.remove(use)
-                    continue
-                yield f"{rule.what}: the patch adds `{' '.join(use.split())[:60]}` to {path}"
-                break
+        for kind, rules in _ways(path, included, table):
+            earlier, now = (_Read(one, (kind, is_c), others) for one, others in zip((before, text), known, strict=True))
+            for rule in rules:
+                if use := next(iter(Counter(now.uses(rule)) - Counter(earlier.uses(rule))), ""):
+                    yield f"{rule.what}: the patch adds `{use[:60]}` to {path}"
 
 
 def _unread(base: Program, candidate: Program) -> Iterator[str]:
-    """New texts that this Python cannot read, where names are found by words alone."""
+    """New texts that cannot be read in full: Python where names are found by words alone, comments within comments."""
     for path, text in candidate.files.items():
         before = base.files.get(path, "")
+        if text != before and REFUSING(path)[0] in ("rust", "unknown") and nested(text) > NESTED:
+            yield f"more than {NESTED} comments hold one another in {path}, so that what they part is not found"
         if PurePosixPath(path).suffix == ".py" and text != before and parsed(before) and not parsed(text):
             yield f"Python {python_version()} of maxcode cannot read {path}, so that its imports are not followed"
 
@@ -98,9 +113,9 @@ def _included(program: Program) -> set[str]:
     return {PurePosixPath(name).name for text in texts for name in _includes(text)}
 
 
-@lru_cache(maxsize=10_000)
+@kept
 def _includes(text: str) -> tuple[str, ...]:
-    return tuple(_INCLUDE.findall(text))
+    return tuple(_INCLUDE.findall(_as_c(text)))
 
 
 @final
@@ -110,14 +125,13 @@ class _Read:
     def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
         kind, self._is_c = language
         code = without_comments(text, kind)
-        self._sure, more = _UNSURE.split(code, maxsplit=1)[0], spelled_out(code)
+        self._sure, more = without_unsure(code), spelled_out(code)
         found = python_uses(text, code, others) if kind == "python" else PythonUses(())
-        more = more if kind in ("python", "c") else _DOTS.sub(r"\1", more)
         self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
 
     def uses(self, rule: Rule) -> list[str]:
         """What a rule finds, in order of its letters."""
-        words = [found[0] for found in rule.pattern.finditer(self._code) if not self._is_its_own(found)]
+        words = [tight(found[0]) for found in rule.pattern.finditer(self._code) if not self._is_its_own(found)]
         return sorted(words + [found[0] for found in rule.names.finditer(self._names)])
 
     def _is_its_own(self, found: re.Match[str]) -> bool:
@@ -132,7 +146,7 @@ class _Read:
         """Whether in C a name can only mean a static function of the file; in C++ others may have it too."""
         head = rf"^static\b[\w\s*]{{0,200}}?\b{name}\s*\([^;{{}}]*\)\s*\{{"
         found = re.search(head, self._sure, re.MULTILINE) if name else None
-        if found is None or re.search(rf"#\s*define\s+(?:static|{name})\b", self._code):
+        if found is None or re.search(with_gaps(rf"#\s*define\s+(?:static|{name})\b"), self._code):
             return False
         conditions = _CONDITION.findall(self._sure, 0, found.end())
         return conditions.count("if") == conditions.count("endif")

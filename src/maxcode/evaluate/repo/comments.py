@@ -1,11 +1,11 @@
 r"""Takes comments out of a text, but only where no reading of its language sees code there.
 
 Which reading holds depends on the dialect: ``R"(`` begins a text in C++ and in GNU C alone, ``'`` stands in numbers of
-C++14 and of C23, a ``/`` begins a pattern of JavaScript or divides, Java reads ``\u000a`` as the end of a line.  So a
-comment goes only if on its line nothing stands before it that may begin a text, other than one that surely ends there,
-and in the whole file before it nothing that may begin a text or a comment of several lines.  What stays is read as
-code, which at worst refuses a word of a comment.  Python that this Python reads is exact; of a language without a row
-here every comment stays.
+C++14 and of C23, a ``/`` begins a pattern of JavaScript or divides, ``<!--`` begins a comment in some of it, Java reads
+``\u000a`` as the end of a line.  So a comment goes only if on its line nothing stands before it that may begin a text,
+other than one that surely ends there, and in the whole file before it nothing that may begin a text or a comment of
+several lines.  What stays is read as code, which at worst refuses a word of a comment; that it parts two words hides
+nothing (``gaps.py``).  Python that this Python reads is exact; of a language without a row here every comment stays.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from functools import lru_cache
 
+from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import parsed
 
 _BLANK = r"[ \t\r\f\v]*\n"  # behind a backslash, or behind its trigraph: the line goes on
@@ -47,7 +47,7 @@ def _sure(text: str, opens: str, marks: str, comment: str) -> re.Pattern[str]:
 
 
 _MARKS, _PLAIN = r"['\"\\/]", rf"{_PLAIN_LINE}|{_PLAIN_BLOCK}"
-_IN_SCRIPT = _sure(_TEXT, r"`|\"\"\"|\\u+0022|/\*", _MARKS, _PLAIN)
+_IN_SCRIPT = _sure(_TEXT, r"`|\"\"\"|\\u+0022|/\*", rf"{_MARKS}|<!--|-->", _PLAIN)
 _SURE = {
     "python": _sure(_PYTHON_TEXT, r"'''|\"\"\"", r"['\"]", rf"\#(?!{_CODING})[^\n]*"),
     # The name of a header may hold /* and //.
@@ -58,10 +58,12 @@ _SURE = {
     "javascript": _IN_SCRIPT,
     "rust": _sure(_TEXT, r"\"|/\*", _MARKS, _PLAIN),
 }
+_UNSURE = re.compile(r"//|/\*|R\"|\?\?/")
+_UP_TO = re.compile(rf"(?P<text>{_TEXT})|{_UNSURE.pattern}|(?P<quote>[\"'])")
 _MARKUP = re.compile(r"<\s*/|/\s*>")  # ends an element of JSX, whose text may look like a comment
 
 
-@lru_cache(maxsize=10_000)  # a search asks about the files of base for each candidate
+@kept
 def without_comments(text: str, kind: str) -> str:
     """The text with a space in place of each sure comment; C with its lines joined.  Texts stay."""
     if kind == "python":
@@ -74,6 +76,16 @@ def without_comments(text: str, kind: str) -> str:
     if kind not in _SURE or is_unsure:
         return text
     return _SURE[kind].sub(lambda found: found["text"] or found["rest"] or " ", text)
+
+
+def without_unsure(code: str) -> str:
+    """The beginning of what stays of C, up to the first sign that may begin a comment or a text of several lines.
+
+    Not in a text that surely ends; behind a quote that may be none, any such sign."""
+    found = next((found for found in _UP_TO.finditer(code) if not found["text"]), None)
+    if found and found["quote"]:
+        found = _UNSURE.search(code, found.end())
+    return code[: found.start()] if found else code
 
 
 def spelled_out(code: str) -> str:

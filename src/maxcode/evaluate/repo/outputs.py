@@ -6,7 +6,7 @@ rate, and every number of a line that speaks of time, is left out too if it has 
 counts of iterations in any case, but no other number of their lines.  All other words and numbers must be the same.
 
 Where base prints more or less for another seed, its runs do not show which of its numbers differ.  There a number of
-time is left out, whatever its digits, if in those runs one behind the same word was.
+time is left out, whatever its digits, if in those runs one behind the same word was, after as many other numbers.
 """
 
 from __future__ import annotations
@@ -78,11 +78,15 @@ class Expected:
         return Expected(tuple(_LEFT_OUT if want == _LEFT_OUT else got for want, got in kept))
 
     def _without_times(self, given: Sequence[str], without: Sequence[str]) -> Iterator[str]:
-        """``given``, with those of ``without`` left out that stand behind a word behind which one is left out here."""
+        """``given``, with those of ``without`` left out that stand at a place behind a word where one is left out here.
+
+        One with a unit only has to stand behind such a word."""
         own = self.parts or ()
-        words = {word for word, part in zip(_words_before(own), own, strict=True) if part == _LEFT_OUT}
-        for word, part, other in zip(_words_before(given), given, without, strict=True):
-            yield other if other == _LEFT_OUT and word in words else part
+        places = {place for place, part in zip(_places(own), own, strict=True) if part == _LEFT_OUT}
+        words = {word for word, _ in places}
+        for place, part, other in zip(_places(given), given, without, strict=True):
+            is_known = place in places or (place[0] in words and _WITH_UNIT.fullmatch(part))
+            yield other if other == _LEFT_OUT and is_known else part
 
     def difference(self, output: bytes) -> str:
         """How an output differs, in words; empty if it does not, or if base's own outputs differ."""
@@ -132,12 +136,15 @@ def _parts(output: bytes, by_chance: float = _BY_CHANCE) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _words_before(parts: Sequence[str]) -> Iterator[str]:
-    """For each part the last word before it; empty if there is none."""
-    word = ""
+def _places(parts: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """For each part the last word before it, empty if there is none, and how many numbers are between them."""
+    word, numbers = "", 0
     for part in parts:
-        yield word
-        word = part if part[:1].isalpha() else word
+        yield word, numbers
+        if part[:1].isalpha():
+            word, numbers = part, 0
+        else:
+            numbers += _may_differ(part)
 
 
 def _may_differ(part: str) -> bool:

@@ -16,9 +16,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from typing import final
+
+from maxcode.evaluate.repo.kept_texts import kept
 
 UNKNOWN, VALUE, NEW, MADE_NAME = "?", " as a value", " =", "an attribute by a name that is made"
 WATCHED = frozenset({"sys", "os", "posix", "nt", "builtins", "time", "timeit", "datetime", "signal", "gc", "inspect"})
@@ -58,7 +59,7 @@ def other_names(texts: Iterable[str]) -> Names:
     return found
 
 
-@lru_cache(maxsize=10_000)  # a search asks about the files of base for each candidate
+@kept
 def _renamed(text: str) -> tuple[tuple[str, str], ...]:
     tree = parsed(text)
     pairs = _imported(tree) if tree else _imported_by_words(text)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import final
 
+from maxcode.evaluate.repo.gaps import with_gaps
 from maxcode.evaluate.repo.python_names import MADE_NAME
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A way to deceive: ``pattern`` finds it in code without comments, ``names`` in the lines of ``python_names``.
+    """A way to deceive: ``pattern`` finds it in code, also around comments; ``names`` in lines of ``python_names``.
 
     A function that ``pattern`` calls ``own`` counts only where the file does not define it; one that it calls
     ``static`` only where the file, in C, does not define it for itself alone."""
@@ -29,7 +30,8 @@ class Rule:
 
 
 def _rule(what: str, *words: str, names: Sequence[str] = ()) -> Rule:
-    return Rule(what, *(re.compile("|".join(some) or r"(?!)", re.MULTILINE) for some in (words, names)))
+    patterns = ([with_gaps(word) for word in words], names)
+    return Rule(what, *(re.compile("|".join(some) or r"(?!)", re.MULTILINE) for some in patterns))
 
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
@@ -58,7 +60,7 @@ _EVERY = (
         r"(?i:\b(?:PYTEST_\w+|pytest|_pytest|unittest|doctest|pytest_benchmark|nose2?)\b)",
         r"\btesting\.(?:Testing|Benchmark)\b",
         r"NODE_ENV|JEST_WORKER_ID|\bRUST_TEST|\bCTEST_|DASHBOARD_TEST",
-        r"\bcfg!?\s*\(\s*(?:not\s*\(\s*)?test\b",
+        r"\bcfg(?:\s*!)?\s*\(\s*(?:not\s*\(\s*)?test\b",
     ),
     _rule("it looks at other processes", r"/proc/|/sys/(?:kernel|fs|class)|\bprogram_invocation|__progname"),
 )
@@ -208,7 +210,7 @@ _IN_C = (
     ),
 )
 _C_DOUBTS = (
-    _rule("it includes files from elsewhere", r"#\s*include\s+[\"<](?:/|[^\">]*\.\.)|#\s*embed"),
+    _rule("it includes files from elsewhere", r"#\s*include\s*[\"<](?:/|[^\">]*\.\.)|#\s*embed"),
     _rule("it includes a file whose name is made", r"#\s*include\s+[A-Za-z_]"),
     _rule("it depends on the place of the code", r"__FILE__|__LINE__|__COUNTER__|__DATE__|__TIME__|__BASE_FILE__"),
 )
@@ -237,11 +239,11 @@ _IN_OTHERS = (  # Rust, Go, JavaScript, Java
         "it takes what it uses under another name",  # of what the other rules look for; Rust, Go, JavaScript
         rf"\b{_RUST}\s+as\s+\w+|\b{_RUST}::(?:\*|\{{[^}}]*?(?:\bself\s+as|\*|\b{_RUST_ITEMS}))|\bstd\s+as\b",
         rf"(?<![\w.])(?!(?:import|case|return|_)\b)(?:[A-Za-z_]\w*\s*|\.\s*)\"(?:{_GO})\"",
-        r"\}\s*=\s*process\b|\bprocess(?:\?\.|\s*\[\s*['\"`])|['\"](?:node:)?process['\"]",
+        r"\}\s*=\s*process\b|\bprocess(?:\s*\?\.|\s*\[\s*['\"`])|['\"](?:node:)?process['\"]",
     ),
     _rule(
         "it calls the system itself",
-        r"\b(?:process::Command|asm!|global_asm!|syscall\.|libc::|Command::new|exec\.Command|child_process|ProcessBuilder|worker_threads)",
+        r"\b(?:process::Command|(?:global_)?asm\s*!|syscall\.|libc::|Command::new|exec\.Command|child_process|ProcessBuilder|worker_threads)",
     ),
     _rule(
         "it keeps data in files",
@@ -256,7 +258,7 @@ _OTHER_DOUBTS = (
     ),
     _rule(
         "it may take what it uses under another name",
-        r"=\s*process\s*;|\binclude!",
+        r"=\s*process\s*;|\binclude\s*!",
         r"(?<![.\w])(?:require|import)\s*\((?!\s*(?:'[^'\n]*'\s*\)|(?:[\w.]+\s+)?\"[^\"\n]*\"\s*[);\n]))",
     ),
 )
