@@ -3,7 +3,8 @@
     for t0, by pieces of time:  for x0, by pieces of x + skew * (t - t0) + delay:  for t:  the nests, cut to the piece
 
 Every nest inside the time loop is a part, with its own delay; the skew is common.  The order is legal if no dependence
-goes back along the skewed axis; the order inside a piece is the original one.  Parallelogram tiles as in Wolf and Lam,
+goes back along a skewed axis, those inside one nest and one step of time included from the second axis on; the order
+inside a piece is the original one.  Parallelogram tiles as in Wolf and Lam,
 "A Loop Transformation Theory"; skews and delays are the least that the dependences permit.
 """
 
@@ -146,7 +147,8 @@ def _axes(loop: Loop, above: tuple[Loop, ...]) -> tuple[Axis, ...]:
     found: list[Axis] = []
     known = [(pair, way) for pair in pairs(seen.accesses) for way in _orders(pair, len(above))]
     for depth in range(min(len(_spaces(item)) for item in loop.body)):
-        tried = (_axis(known, len(above), depth, skew, len(loop.body)) for skew in _SKEWS)
+        inside = [(pair, way) for pair in pairs(seen.accesses) for way in _inside(pair, len(above), depth)]
+        tried = (_axis([*known, *inside], len(above), depth, skew, len(loop.body)) for skew in _SKEWS)
         axis = next((one for one in tried if one is not None), None)
         if axis is None:
             break
@@ -161,12 +163,19 @@ def _orders(pair: Pair, depth: int) -> Iterator[Vector]:
             yield (*"=" * depth, way)
 
 
+def _inside(pair: Pair, depth: int, space: int) -> Iterator[Vector]:
+    """The directions in which a pair of one nest depends within one step of time, through an axis before this one."""
+    for outer in range(space) if pair.first.part == pair.second.part else ():
+        if pair.exists(way := (*"=" * (depth + 1 + outer), "<")):
+            yield way
+
+
 def _axis(known: Sequence[tuple[Pair, Vector]], depth: int, space: int, skew: int, parts: int) -> Axis | None:
     """The least delays with which no dependence goes back along an axis; None if there are none for this skew."""
     needed = [[-_FARTHEST] * parts for _ in range(parts)]  # at least by how much the second part comes after the first
     for pair, way in known:
         row, column = pair.first.part, pair.second.part
-        skewed = skew if way[-1] == "<" else 0  # within one step of time there is nothing to skew
+        skewed = skew if way[depth] == "<" else 0  # within one step of time there is nothing to skew
         while pair.exists(way, [_behind(pair, depth, space, skewed, needed[row][column])]):
             needed[row][column] += 1
             if needed[row][column] > _FARTHEST:
