@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.policy.test_kernels_declines import offered, taken
 
 SEIDEL = """void f(int m, int n, double *A) {
@@ -35,3 +37,50 @@ def test_a_scalar_gets_no_array_whose_size_changes_in_the_nest() -> None:
     )
     assert offered(grows, "expand") == []
     assert "expand(j in f)" in offered(grows.replace("n = n + 1", "A[0] = n"), "expand")
+
+
+def test_a_sum_whose_loop_has_no_iteration_leaves_its_element_alone() -> None:
+    text = "void f(int m, const double *a, double *s) { for (int k = 0; k < m; k++) s[0] += a[k]; }"
+    made = taken(text, "accumulators(k in f, count=2)")
+    assert "if (0 < m)" in made[made.rindex("s[0] += a[k]") : made.rindex("s[0] += s_0")]
+
+
+def test_accumulators_have_names_of_their_own() -> None:
+    adds = "s += a[k]; s_0 += b[k];"
+    text = (
+        f"void f(int m, const double *a, const double *b) {{ double s, s_0; for (int k = 0; k < m; k++) {{ {adds} }} }}"
+    )
+    made = taken(text, "accumulators(k in f, count=4)")
+    names = re.findall(r"double (\w+) = 0.0", made)
+    assert len(set(names)) == len(names) == 8
+
+
+def test_loops_are_not_joined_whose_bounds_are_declared_anywhere_around_them() -> None:
+    inner = "for (int k = 0; k < m; k++) C[i * n + j] += A[k] * B[j];"
+    head = "void f(int n, int m, const double *A, const double *B, double *C) { for (int i = 0; i < n; i++) {"
+    text = f"{head} int m1 = i + 1; for (int j = 0; j < n; j++) {inner} }} }}"
+    assert any("(i in f" in label for label in offered(text, "jam"))
+    assert not any("(i in f" in label for label in offered(text.replace("k < m;", "k < m1;"), "jam"))
+
+
+def test_the_pieces_of_a_stencil_over_x_have_two_names() -> None:
+    text = """void f(int m, int n, double *A) {
+    for (int x = 0; x < m; x++)
+        for (int y = 1; y < n - 1; y++) A[y] = (A[y - 1] + A[y] + A[y + 1]) / 3;
+}
+"""
+    firsts = re.findall(r"for \(int (\w+) = [^;]*; [^;]*; \w+ \+= ", taken(text, "time_tile(x in f, axes=1"))
+    assert len(set(firsts)) == len(firsts) == 2
+
+
+def test_a_row_of_a_stencil_has_a_name_of_its_own() -> None:
+    text = """void f(int m, int n, int row, double *A, double *B) {
+    for (int t = 0; t < m; t++) {
+        for (int j = 1; j < n - 1; j++) A[j] = row * B[j];
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++) A[i * n + j] = (A[(i - 1) * n + j] + A[i * n + j]) / 2.0;
+    }
+}
+"""
+    made = taken(text, "time_tile(t in f, axes=1")
+    assert "for (int row_2 = " in made and "for (int row = " not in made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -95,9 +95,9 @@ class Kernel:
     def _others(self) -> list[str]:
         return [item.text for item in self.body if isinstance(item, Other)]
 
-    def fresh(self, wish: str) -> str:
-        """A name that the program does not use: the wish, or the wish and a number."""
-        taken = self.unit.words
+    def fresh(self, wish: str, given: Collection[str] = ()) -> str:
+        """A name that the program does not use and that was not given before: the wish, or the wish and a number."""
+        taken = self.unit.words.union(given)
         return wish if wish not in taken else next(name for k in count(2) if (name := f"{wish}_{k}") not in taken)
 
     def change(self, body: Body, constants: Constants = (), blocks: Iterable[str] = ()) -> Change:

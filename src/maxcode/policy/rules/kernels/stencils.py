@@ -41,22 +41,22 @@ def time_tile(unit: Unit) -> Iterator[Edit]:
     """Takes pieces of a stencil through several time steps while they are in the cache, by skewed tiles."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            forms = (whole for whole in _forms(spot.loop) if _is_plain(kernel, whole))
+            forms = (whole for whole in _forms(kernel, spot.loop) if _is_plain(kernel, whole))
             found = ((whole, axes) for whole in forms if (axes := _axes(whole, spot.above)))
             whole, axes = next(found, (spot.loop, ()))
             for count in range(1, len(axes) + 1) if any(axis.skew for axis in axes) else ():
                 yield from _edits(kernel, spot, whole, axes[:count])
 
 
-def _forms(loop: Loop) -> Iterator[Loop]:
+def _forms(kernel: Kernel, loop: Loop) -> Iterator[Loop]:
     """The time loop as it is, and with its shallow nests inside a loop of one iteration, as a row of their space."""
     if loop.step != "1" or loop.pragmas or not loop.body or not all(isinstance(item, Loop) for item in loop.body):
         return
     yield loop
     deepest = max(len(_spaces(item)) for item in loop.body)
-    row = Loop("row", "0", "1", "1", ())
+    row = Loop(kernel.fresh("row"), "0", "1", "1", ())
     body = tuple(item if len(_spaces(item)) == deepest else replace(row, body=(item,)) for item in loop.body)
-    if body != loop.body and "row" not in words_in(repr(loop)):
+    if body != loop.body:
         yield replace(loop, body=body)
 
 
@@ -81,7 +81,9 @@ def _edits(kernel: Kernel, spot: Spot, whole: Loop, axes: Sequence[Axis]) -> Ite
 
 def _tiled(kernel: Kernel, whole: Loop, axes: Sequence[Axis], names: Sequence[str]) -> Loop:
     time, *sizes = names
-    firsts = [kernel.fresh(f"{whole.var}0"), *(kernel.fresh(f"x{k}") for k in range(len(axes)))]
+    firsts = [kernel.fresh(f"{whole.var}0")]
+    for space in range(len(axes)):
+        firsts.append(kernel.fresh(f"x{space}", firsts))
     step = f"({whole.var} - {firsts[0]})"
     parts = tuple(_cut(item, axes, number, (firsts[1:], sizes, step)) for number, item in enumerate(whole.body))
     made = replace(whole, low=firsts[0], high=least_of(f"{firsts[0]} + {time}", whole.high), body=parts)
