@@ -84,3 +84,63 @@ def test_a_row_of_a_stencil_has_a_name_of_its_own() -> None:
 """
     made = taken(text, "time_tile(t in f, axes=1")
     assert "for (int row_2 = " in made and "for (int row = " not in made
+
+
+DOWN = """void f({0} n, int m, int last, double *A, double *B) {{
+    for (int i = {1}; i >= 0; i--) {{ {2} }}
+    for (int j = 0; j < m; j++) B[j] = A[j];
+}}
+"""
+
+
+def test_a_loop_counts_down_still_if_its_ends_are_unsigned_or_change() -> None:
+    ends = [
+        ("size_t", "n - 2", "A[i] = B[i];"),
+        ("int", "last", "A[i] = B[i]; last = i;"),
+        ("int", "n - 2", "A[i] = B[i];"),
+    ]
+    texts = [taken(DOWN.format(*each), "unroll(j in f") for each in ends]
+    assert [" i--)" in text for text in texts] == [True, True, False]
+
+
+def test_an_element_read_through_a_star_is_seen() -> None:
+    text = "void f(int n, double *p, const double *a) { for (int i = 0; i < n; i++) p[i] = a[i] + a[0]; }"
+    for value in ("a[i] + *p", "a[i] * (double) *p"):
+        assert offered(text.replace("a[i] + a[0]", value), "parallel") == []
+    assert offered(text, "parallel")
+
+
+def test_a_name_of_two_types_is_not_signed() -> None:
+    text = """void f(int n, int m, double *A, const double *B, double *C) {
+    for (size_t i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            for (int k = 0; k < m; k++) A[i * n + j] += B[k];
+    for (int i = 0; i < m; i++) C[i] = 0;
+}
+"""
+    assert [label for label in offered(text, "jam") if "(j in f" in label] == []
+    assert [label for label in offered(text.replace("size_t", "int"), "jam") if "(j in f" in label] != []
+
+
+def test_a_loop_without_a_sign_inside_is_not_jammed_if_it_moves() -> None:
+    text = "void f(int n, double *A) {{ for (int i = 0; i < n; i++) for ({} j = i; j < n; j++) A[i] += 1.0; }}"
+    places = [{label[:8] for label in offered(text.format(kind), "jam")} for kind in ("int", "size_t")]
+    assert places == [{"jam(i in"}, set()]
+
+
+def test_copies_hide_no_other_name() -> None:
+    inner = "for (int j = 0; j < n; j++) C[j] += w * {};"
+    head = "void f(int n, double w_1, const double *A, double *C)"
+    text = f"{head} {{{{ for (int i = 0; i < n; i++) {{{{ double w = A[i]; {inner} }}}} }}}}"
+    assert offered(text.format("w_1"), "jam") == []
+    assert offered(text.format("w"), "jam") != []
+
+
+def test_a_name_declared_twice_is_not_replaced() -> None:
+    inner = "for (int k = 0; k < n; k++) { double t = B[k]; C[j] += t; }"
+    head = "void f(int n, const double *A, const double *B, double *C, double *D)"
+    text = f"{head} {{ for (int j = 0; j < n; j++) {{ double t = A[j]; {inner} D[j] = t; }} }}"
+    for step in ("expand", "jam"):
+        assert [label for label in offered(text, step) if "(j in f" in label] == []
+        other = text.replace(inner, inner.replace("t = B", "u = B").replace("+= t", "+= u"))
+        assert [label for label in offered(other, step) if "(j in f" in label] != []

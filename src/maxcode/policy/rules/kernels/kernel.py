@@ -67,13 +67,16 @@ class Kernel:
         return found
 
     def is_signed(self, *bounds: str) -> bool:
-        """Whether bounds are signed numbers, so that a bound minus a small number may be negative."""
-        given = {one.name: one.type for one in self.function.parameters if one.kind == "value"}
-        local = {item.name: item.type for item in every(self.body) if isinstance(item, Declare)}
-        counted = {item.var: item.type for item in every(self.body) if isinstance(item, Loop)}
-        types = {**counted, **local, **given}
+        """Whether all declarations of the names in bounds are signed: minus a small number, they may be negative."""
+        types: dict[str, set[str]] = {}
+        for one in self.function.parameters:
+            types.setdefault(one.name, set()).add(one.type if one.kind == "value" else one.kind)
+        for item in every(self.body):
+            if isinstance(item, Declare | Loop):
+                types.setdefault(item.name if isinstance(item, Declare) else item.var, set()).add(item.type)
         plain = all(polynomial(bound) is not None for bound in bounds)
-        return plain and all(types.get(word) in _SIGNED for bound in bounds for word in words_in(bound))
+        words = {word for bound in bounds for word in words_in(bound)}
+        return plain and all(word in types and types[word] <= set(_SIGNED) for word in words)
 
     def counts_signed(self, *loops: Loop) -> bool:
         """Whether variables and bounds of loops are signed, so that a loop up to a negative number has no iteration."""

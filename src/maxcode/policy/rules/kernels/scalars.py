@@ -25,6 +25,7 @@ from maxcode.policy.rules.kernels.nest import (
     at,
     changed,
     every,
+    hides,
     printed,
     put,
     substituted,
@@ -146,7 +147,12 @@ def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and _is_fixed(kernel, spot)
     plain = plain and not any("omp" in line for one in spot.above for line in one.pragmas)  # one array for all threads
     named = {word for item in every(loop.body) if isinstance(item, Loop) for word in words_in(" ".join(item.pragmas))}
-    if not made or not plain or any(item.type not in ("double", "float") or item.name in named for item in made):
+    if (
+        not made
+        or not plain
+        or hides((loop,))
+        or any(item.type not in ("double", "float") or item.name in named for item in made)
+    ):
         return None
     arrays = {item.name: kernel.fresh(f"{item.name}_of") for item in made}
     here = {name: f"{array}[{loop.var}]" for name, array in arrays.items()}

@@ -22,8 +22,11 @@ from maxcode.policy.rules.kernels.nest import (
     Loop,
     Other,
     changed,
+    every,
     greatest_of,
+    hides,
     least_of,
+    printed,
     put,
     substituted,
     words_in,
@@ -41,11 +44,18 @@ def jam(unit: Unit) -> Iterator[Edit]:
             loop = spot.loop
             size = _size(loop.body)
             inside = any(isinstance(item, Loop) for item in loop.body)
-            plain = loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop)
-            if not inside or not plain or size is None or _depends(loop, loop.body) or not jammable(loop, spot.above):
+            plain = loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop, *_moving(loop))
+            if (
+                not inside
+                or not plain
+                or size is None
+                or hides((loop,))
+                or _depends(loop, loop.body)
+                or not jammable(loop, spot.above)
+            ):
                 continue
             for factor in JAMS:
-                if size * factor <= _LARGEST:
+                if size * factor <= _LARGEST and not _new_names(loop, factor) & words_in(printed((loop,))):
                     body = put(kernel.body, spot.path, _jammed(loop, factor))
                     what = f"takes {factor} iterations of the loop over {loop.var} at once"
                     yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
@@ -64,6 +74,17 @@ def _size(body: Body) -> int | None:
             return None
         total += 1
     return total
+
+
+def _moving(loop: Loop) -> list[Loop]:
+    """The loops inside whose ends move with the variable of a loop."""
+    inner = [item for item in every(loop.body) if isinstance(item, Loop)]
+    return [item for item in inner if loop.var in words_in(item.low) | words_in(item.high)]
+
+
+def _new_names(loop: Loop, factor: int) -> set[str]:
+    declared = [item.name for item in every(loop.body) if isinstance(item, Declare)]
+    return {f"{name}_{number}" for name in declared for number in range(factor)}
 
 
 def _depends(loop: Loop, around: Body, declared: frozenset[str] = frozenset()) -> bool:
