@@ -144,3 +144,27 @@ def test_a_name_declared_twice_is_not_replaced() -> None:
         assert [label for label in offered(text, step) if "(j in f" in label] == []
         other = text.replace(inner, inner.replace("t = B", "u = B").replace("+= t", "+= u"))
         assert [label for label in offered(other, step) if "(j in f" in label] != []
+
+
+def test_sums_of_fractions_into_integers_keep_their_order() -> None:
+    text = (
+        "void f(int n, {} *h, const {} *w) {{ for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) h[{}] += w[i]; }}"
+    )
+    kinds = (("int", "double"), ("int", "int"), ("double", "double"), ("double", "int"))
+    assert [bool(offered(text.format(*each, "i + j"), "interchange")) for each in kinds] == [False, True, True, True]
+    joined = ["h[j] += w[i] + w[(i + 1)]" in taken(text.format(*each, "j"), "jam(i in f, factor=2") for each in kinds]
+    assert joined == [False, True, True, True]
+
+
+def test_a_second_name_for_an_array_leaves_its_function_alone() -> None:
+    text = "void f(int n, double *A, double *B) {{ {} for (int i = 0; i < n; i++) {{ {} q[i] = B[i] * 0.5; }} }}"
+    own = "double *q = (double *)malloc(n * sizeof(double));"
+    assert offered(text.format(own, ""), "unroll") != []
+    for both in (
+        ("double *q = A + 1;", ""),
+        ("double *q; q = A + 1;", ""),
+        ("", "double *q = A + i;"),
+        ("A = B + 1;", ""),
+    ):
+        for step in ("parallel", "simd", "jam"):
+            assert offered(text.format(*both), step) == []
