@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+from maxcode.code.cpp.unit import Unit
+from maxcode.errors import InputError
+from maxcode.policy.rules.kernels import Permitted, applied
+from maxcode.policy.rules.kernels.schedule import offers
+from maxcode.policy.rules.kernels.steps import offered as every_offer
 from tests.policy.test_kernels_declines import offered, taken
 
 SEIDEL = """void f(int m, int n, double *A) {
@@ -168,3 +175,24 @@ def test_a_second_name_for_an_array_leaves_its_function_alone() -> None:
     ):
         for step in ("parallel", "simd", "jam"):
             assert offered(text.format(*both), step) == []
+
+
+def test_a_nest_that_may_be_left_early_gets_no_memory() -> None:
+    assert "expand(j in f)" in offered(KEPT.replace("void f", "int f")[:-2] + "    return 0;\n}\n", "expand")
+    for way in ("return;", "goto end;"):
+        text = KEPT.replace("        for (int j", f"      {{ if (A[i] < 0) {way} for (int j").replace(
+            "t + 1; }", "t; } }"
+        )
+        assert offered(text, "expand") == []
+
+
+def test_a_line_that_makes_use_of_what_is_not_permitted_is_not_legal() -> None:
+    sweep = "for (int j = 1; j < n - 1; j++) {}[j] = {}[j - 1] + {}[j + 1];"
+    sweeps = " ".join(sweep.format(to, of, of) for of, to in ("AB", "BC", "CA"))
+    text = f"void f(int m, int n, double *A, double *B, double *C) {{ for (int t = 0; t < m; t++) {{ {sweeps} }} }}"
+    allowed, label = Permitted(frozenset({"tiling"})), "time_tile(t in f, axes=1, time=2, size=128)"
+    assert label in offers("c", text, Permitted(), text)
+    assert label in [edit.label for _, edits in every_offer(Unit("c", text), allowed) for edit in edits]
+    assert label not in offers("c", text, allowed, text)
+    with pytest.raises(InputError, match="not permitted: unrolling"):
+        applied(text, "c", label, allowed)

@@ -103,11 +103,9 @@ def expand(unit: Unit) -> Iterator[Edit]:
     """Keeps the scalars of a loop in arrays, an element for each iteration, and splits the loop as far as that
     permits."""
     for kernel in kernels(unit):
-        if not may_free(kernel):
-            continue
         whole = _privatised(kernel)
         for spot in whole.spots:
-            made = _expanded(whole, spot)
+            made = _expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
             if made is not None:
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"

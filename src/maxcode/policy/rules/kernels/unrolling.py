@@ -55,7 +55,7 @@ def jam(unit: Unit) -> Iterator[Edit]:
             ):
                 continue
             for factor in JAMS:
-                if size * factor <= _LARGEST and not _new_names(loop, factor) & words_in(printed((loop,))):
+                if size * factor <= _LARGEST and not _hide_others(loop, factor):
                     body = put(kernel.body, spot.path, _jammed(loop, factor))
                     what = f"takes {factor} iterations of the loop over {loop.var} at once"
                     yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
@@ -82,9 +82,11 @@ def _moving(loop: Loop) -> list[Loop]:
     return [item for item in inner if loop.var in words_in(item.low) | words_in(item.high)]
 
 
-def _new_names(loop: Loop, factor: int) -> set[str]:
-    declared = [item.name for item in every(loop.body) if isinstance(item, Declare)]
-    return {f"{name}_{number}" for name in declared for number in range(factor)}
+def _hide_others(loop: Loop, factor: int) -> bool:
+    """Whether names of copies are in the loop already; names declared in it get others, too, apart from corners."""
+    declared = {item.name for item in every(loop.body) if isinstance(item, Declare)}
+    kept = words_in(printed((loop,))) - (set() if _moving(loop) else declared)
+    return any(f"{name}_{number}" in kept for name in declared for number in range(factor))
 
 
 def _depends(loop: Loop, around: Body, declared: frozenset[str] = frozenset()) -> bool:
