@@ -196,3 +196,21 @@ def test_a_line_that_makes_use_of_what_is_not_permitted_is_not_legal() -> None:
     assert label not in offers("c", text, allowed, text)
     with pytest.raises(InputError, match="not permitted: unrolling"):
         applied(text, "c", label, allowed)
+
+
+def test_bounds_are_not_computed_where_they_were_not() -> None:
+    text = "void f(int n, int m, const int *P, double *A, double *B) {{ for (int i = 0; i < m; i++) {} }}"
+    inner = "for (int j = 0; j < {}; j++) A[i * n + j] = B[j];"
+    deeper = f"for (int p = 0; p < m; p++) {inner.replace('i * n', '(p * m + i) * n')}"
+    for step, nest in (("interchange", inner), ("tile", inner), ("order", deeper.replace("= B", "+= B"))):
+        ends = ("n / m", "n % m", "P[0]", "n / 2", "n")
+        found = [
+            bool(offered(text.format(nest.format(end)), step)) for end in ends if step != "order" or "2" not in end
+        ]
+        assert found[:3] == [False, False, False] and found[-1], step
+
+
+def test_a_test_is_not_moved_where_it_divides_or_if_it_changes() -> None:
+    text = "void f(int n, int m, double *A) {{ for (int i = 0; i < n; i++) {{ if ({}) {{ A[i] = 0; {} }} }} }}"
+    cases = (("n / m > 2", ""), ("m > 2", "m--;"), ("m > 2", ""))
+    assert [bool(offered(text.format(*case), "unswitch")) for case in cases] == [False, False, True]
