@@ -123,8 +123,8 @@ def _is_signed(name: str, node: Node) -> bool:
 
 
 def _one_more(bound: str) -> str | None:
-    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  Adding one cannot
-    overflow: a loop up to the largest number of its type would not end."""
+    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  A bound that
+    is the largest number of its type is not expected: a loop of that type would not end."""
     if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
         return None
     last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)
