@@ -72,7 +72,7 @@ def examples(
 def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _Maker) -> Iterator[Example]:
     original = problem.program.text
     allowed = Permitted(on_one_core(problem), templates=table.templates)
-    if not offers(problem.language, original, allowed):
+    if not offers(problem.language, original, allowed, original):
         raise InputError(f"{problem.id} has no corpus: no step of the kernels policy is possible; leave it out")
     while True:
         taken = [Taken("", original), *walk(original, problem.language, generator, table.steps, allowed)]

@@ -35,6 +35,7 @@ class _Program:
     text: str
     language: str
     allowed: Permitted
+    original: str
     ends: dict[Tokens, str] = field(default_factory=dict)
     following: dict[Tokens, dict[int, int]] = field(default_factory=dict)
 
@@ -70,7 +71,7 @@ class Legal:
             label = program.ends.get(answer[begin:at])
             if label is not None:
                 text = self._after(program.text, program.language, written([label]), program.allowed)
-                program, begin = self._program(text, program.language, program.allowed), at
+                program, begin = self._program(text, program.language, program.allowed, program.original), at
         room = self._most - 1 - begin  # one is for the end
         fits = [token for token, size in program.following.get(answer[begin:], {}).items() if size <= room]
         return fits + (end if begin == len(answer) and answer else []) or end
@@ -79,11 +80,12 @@ class Legal:
         name, *facts = self._tokenizer.decode(prompt, skip_special_tokens=True).splitlines()
         permitted = frozenset(line.removeprefix("//") for line in facts[: facts.index(LOOPS)])
         problem = replace(self._problems[name.removeprefix("//")], permitted=permitted)
-        return self._program(problem.program.text, problem.language, self._prompts.allowed(problem))
+        text = problem.program.text
+        return self._program(text, problem.language, self._prompts.allowed(problem), text)
 
-    def _of_text(self, text: str, language: str, allowed: Permitted) -> _Program:
-        found = _Program(text, language, allowed)
-        for label in offers(language, text, allowed):
+    def _of_text(self, text: str, language: str, allowed: Permitted, original: str) -> _Program:
+        found = _Program(text, language, allowed, original)
+        for label in offers(language, text, allowed, original):
             line: Tokens = tuple(self._tokenizer.encode(written([label])))
             found.ends[line] = label
             for at, token in enumerate(line):

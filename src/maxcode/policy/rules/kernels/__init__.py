@@ -1,6 +1,6 @@
 """The built-in policy for numeric kernels: loop transformations and one tuned template.
 
-text -> Kernel (nest.py) -> what may be reordered (algebra.py) -> edits (orders, hints, product, ...) -> text
+text -> Kernel (nest.py) -> what may be reordered (legality.py) -> edits (orders, hints, product, ...) -> text
 """
 
 from maxcode.policy.rules.kernels.policy import Kernels

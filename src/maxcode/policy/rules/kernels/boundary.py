@@ -10,7 +10,8 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, put, words_in
+from maxcode.policy.rules.kernels.legality import computes_anywhere
+from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, Other, put, words_in
 
 
 def split(unit: Unit) -> Iterator[Edit]:
@@ -74,18 +75,25 @@ def _unswitched(spot: Spot) -> Branch | None:
     before = loop.body[:-1]
     names = {item.name for item in before if isinstance(item, Declare)} | {loop.var}
     fixed = all(isinstance(item, Declare) for item in before) and not words_in(branch.test) & names
-    if not fixed or re.search(r"[\[(]", branch.test) or words_in(branch.test) & _changed(loop.body):
+    if (
+        not fixed
+        or re.search(r"[\[(]", branch.test)
+        or not computes_anywhere(branch.test)
+        or words_in(branch.test) & _changed(loop.body)
+    ):
         return None
     then, other = (replace(loop, body=(*before, *side)) for side in (branch.then, branch.other))
     return Branch(branch.test, (then,), (other,) if branch.other else ())
 
 
 def _changed(body: Body) -> set[str]:
-    """The scalars that items assign, at any depth."""
+    """The scalars that items assign, or may change, at any depth."""
     found: set[str] = set()
     for item in body:
         if isinstance(item, Assign):
             found.add(item.target)
+        elif isinstance(item, Other):
+            found |= words_in(item.text)
         elif isinstance(item, Loop):
             found |= _changed(item.body)
         elif isinstance(item, Branch):

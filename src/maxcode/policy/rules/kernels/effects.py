@@ -7,7 +7,7 @@ declared, inside counts as an array of one element.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import final
@@ -32,6 +32,7 @@ from maxcode.policy.rules.kernels.nest import (
 )
 
 _INTEGERS = ("int", "long", "const int", "size_t", "ptrdiff_t")
+_TYPES = ("double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t")
 _SYMBOL = re.compile(r"[\w +\-*/%()]+")  # an integer that has one value in the whole nest, if its names have
 _ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / \d+ \* \d+")  # where ``jam`` lets its last loop begin
 
@@ -67,9 +68,15 @@ def elements(text: str, pure: frozenset[str] = PURE) -> list[tuple[str, str]] | 
         if following == "[":
             close = _closing(text, words[position + 1].start)
             found.append((token.text, text[words[position + 1].end : close]))
-        if token.text == "*" and (position == 0 or words[position - 1].text in ("(", "=", ",")):
+        if token.text == "*" and not _is_value([word.text for word in words[:position]]):
             return None
     return found
+
+
+def _is_value(before: Sequence[str]) -> bool:
+    """Whether a ``*`` after these words multiplies: they end with a value, and not with a type in brackets."""
+    cast = before[-1:] == [")"] and before[-2:-1] and before[-2] in _TYPES
+    return bool(before) and not cast and re.fullmatch(r"[\w.]+|[)\]]", before[-1]) is not None
 
 
 def _closing(text: str, start: int) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
 from typing import final
@@ -14,9 +14,29 @@ from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, words_in
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Branch,
+    Declare,
+    Item,
+    Loop,
+    Other,
+    Path,
+    every,
+    loops,
+    printed,
+    words_in,
+)
 from maxcode.policy.rules.kernels.reading import read
 
+_INTEGER = r"int|long|short|char|unsigned|signed|size_t|ptrdiff_t|bool|_Bool|u?int\d+_t"
+_REAL = "double|float"
+_UP_TO = r"(?:[\s*&]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*,)*"  # from a type to a name of its list
+_POINTER = re.compile(
+    r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
+)
+_OWN_MEMORY = re.compile(r"\([\w ]+\* ?\) ?(?:malloc|calloc|aligned_alloc)\(|(?:malloc|calloc|aligned_alloc)\(")
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 
@@ -67,13 +87,16 @@ class Kernel:
         return found
 
     def is_signed(self, *bounds: str) -> bool:
-        """Whether bounds are signed numbers, so that a bound minus a small number may be negative."""
-        given = {one.name: one.type for one in self.function.parameters if one.kind == "value"}
-        local = {item.name: item.type for item in every(self.body) if isinstance(item, Declare)}
-        counted = {item.var: item.type for item in every(self.body) if isinstance(item, Loop)}
-        types = {**counted, **local, **given}
+        """Whether all declarations of the names in bounds are signed: minus a small number, they may be negative."""
+        types: dict[str, set[str]] = {}
+        for one in self.function.parameters:
+            types.setdefault(one.name, set()).add(one.type if one.kind == "value" else one.kind)
+        for item in every(self.body):
+            if isinstance(item, Declare | Loop):
+                types.setdefault(item.name if isinstance(item, Declare) else item.var, set()).add(item.type)
         plain = all(polynomial(bound) is not None for bound in bounds)
-        return plain and all(types.get(word) in _SIGNED for bound in bounds for word in words_in(bound))
+        words = {word for bound in bounds for word in words_in(bound)}
+        return plain and all(word in types and types[word] <= set(_SIGNED) for word in words)
 
     def counts_signed(self, *loops: Loop) -> bool:
         """Whether variables and bounds of loops are signed, so that a loop up to a negative number has no iteration."""
@@ -95,9 +118,9 @@ class Kernel:
     def _others(self) -> list[str]:
         return [item.text for item in self.body if isinstance(item, Other)]
 
-    def fresh(self, wish: str) -> str:
-        """A name that the program does not use: the wish, or the wish and a number."""
-        taken = self.unit.words
+    def fresh(self, wish: str, given: Collection[str] = ()) -> str:
+        """A name that the program does not use and that was not given before: the wish, or the wish and a number."""
+        taken = self.unit.words.union(given)
         return wish if wish not in taken else next(name for k in count(2) if (name := f"{wish}_{k}") not in taken)
 
     def change(self, body: Body, constants: Constants = (), blocks: Iterable[str] = ()) -> Change:
@@ -120,5 +143,47 @@ class Kernel:
 def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
     plain = (function for function in unit.functions if not function.method and function.name != "main")
-    found = (Kernel(unit, function, read(function.body)) for function in plain)
-    return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)))
+    found = (Kernel(unit, function, _exact(unit, read(function.body))) for function in plain)
+    return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)) and not _points_into(kernel))
+
+
+def _points_into(kernel: Kernel) -> bool:
+    """Whether a function has a name of its own for a part of an array, so that two names may mean one element; memory
+    of its own and names declared with restrict are not shared."""
+    given = {one.name for one in kernel.function.parameters if one.kind == "pointer"}
+    for item in every(kernel.body):
+        if isinstance(item, Assign) and item.target in given:
+            return True
+        named = _POINTER.match(item.text) if isinstance(item, Other) else None
+        if named is not None and "restrict" not in named[1] and not _OWN_MEMORY.match(named["value"] or ""):
+            return True
+    return False
+
+
+def _exact(unit: Unit, body: Body) -> Body:
+    """The items with ``h += w`` as ``h = h + (w)`` for an integer h and a w that may be none: each sum is rounded, so
+    their order is not free."""
+    return tuple(_exact_item(unit, item) for item in body)
+
+
+def _exact_item(unit: Unit, item: Item) -> Item:
+    match item:
+        case Loop():
+            return replace(item, body=_exact(unit, item.body))
+        case Branch():
+            return replace(item, then=_exact(unit, item.then), other=_exact(unit, item.other))
+        case Assign(op="+=" | "-=") if not re.search(r"\+\+|--|\(", item.target):
+            if _is_integer(unit, item.target.partition("[")[0], "any") and not _is_whole(unit, item.value):
+                return Assign(item.target, "=", f"{item.target} {item.op[0]} ({item.value})")
+    return item
+
+
+def _is_whole(unit: Unit, value: str) -> bool:
+    words = words_in(value)
+    return "." not in value and all(word.isdigit() or _is_integer(unit, word, "all") for word in words)
+
+
+def _is_integer(unit: Unit, name: str, where: str) -> bool:
+    """Whether any, or all, of the declarations of a name in a program are of an integer, or of several."""
+    integer, real = (re.search(rf"\b(?:{kind})\b{_UP_TO}\b{name}\b", unit.text) for kind in (_INTEGER, _REAL))
+    return integer is not None and (where == "any" or real is None)

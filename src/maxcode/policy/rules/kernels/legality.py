@@ -7,6 +7,7 @@ vectors it may not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -41,7 +42,14 @@ def interchangeable(outer: Loop, inner: Loop, above: Above) -> bool:
     """Whether a loop and the only loop inside it may change places: there is no (<, >)."""
     bounds = words_in(inner.low) | words_in(inner.high)
     shared = "omp" in " ".join((*outer.pragmas, *inner.pragmas))
-    return outer.var not in bounds and not shared and permutable([outer, inner], [1, 0], above)
+    plain = outer.var not in bounds and not shared and computes_anywhere(inner.low, inner.high)
+    return plain and permutable([outer, inner], [1, 0], above)
+
+
+def computes_anywhere(*texts: str) -> bool:
+    """Whether expressions may also be computed where the program does not: they read no element and divide by no
+    name."""
+    return not any("[" in text or re.search(r"[/%] *[^ \d]|[/%] *0", text) for text in texts)
 
 
 def permutable(band: Sequence[Loop], order: Sequence[int], above: Above) -> bool:

@@ -7,14 +7,15 @@ import re
 from maxcode.code.cpp.edit import Change
 from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.kernel import Kernel
-from maxcode.policy.rules.kernels.nest import Body, Other, words_in
+from maxcode.policy.rules.kernels.nest import Body, Item, Other, every, words_in
 
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
 
-def may_free(kernel: Kernel) -> bool:
-    """Whether a function reaches its end, where memory is freed."""
-    return not any("return" in words_in(item.text) for item in kernel.body if isinstance(item, Other))
+def may_free(nest: Item) -> bool:
+    """Whether nothing leaves a nest before its end, after which memory is freed."""
+    inside = [words_in(item.text) for item in every((nest,)) if isinstance(item, Other)]
+    return not any(words & {"return", "goto", "throw"} for words in inside)
 
 
 def allocated(kernel: Kernel, body: Body) -> Change:

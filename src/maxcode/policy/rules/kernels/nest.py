@@ -128,6 +128,16 @@ def every(body: Body) -> Iterator[Item]:
             yield from every(inside)
 
 
+def hides(body: Body, around: frozenset[str] = frozenset()) -> bool:
+    """Whether a declaration or a loop inside has a name that a block around it declares, too."""
+    declared = around.union(item.name for item in body if isinstance(item, Declare))
+    if any(isinstance(item, Declare) and item.name in around for item in body):
+        return True
+    inner = [(item, declared | {item.var} if isinstance(item, Loop) else declared) for item in body]
+    again = any(isinstance(item, Loop) and item.var in declared for item in body)
+    return again or any(hides(inside, names) for item, names in inner for inside in children(item))
+
+
 def at(body: Body, path: Path) -> Item:
     """The item at a path."""
     position, *rest = path

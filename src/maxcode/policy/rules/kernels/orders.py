@@ -11,7 +11,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import coefficient, number
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Spot, kernels
-from maxcode.policy.rules.kernels.legality import apart, cuts, fusible, interchangeable, permutable
+from maxcode.policy.rules.kernels.legality import apart, computes_anywhere, cuts, fusible, interchangeable, permutable
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -163,7 +163,8 @@ def _is_square(band: list[Loop]) -> bool:
     """Whether three or four loops have bounds that do not depend on each other."""
     names = {loop.var for loop in band}
     fixed = any(names & (words_in(loop.low) | words_in(loop.high)) or loop.pragmas for loop in band)
-    return not fixed and 3 <= len(band) <= 4
+    steady = computes_anywhere(*(end for loop in band for end in (loop.low, loop.high)))
+    return not fixed and steady and 3 <= len(band) <= 4
 
 
 def _contiguous(band: list[Loop], above: tuple[Loop, ...]) -> str | None:

@@ -13,8 +13,8 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.techniques import used
 from maxcode.core.types import Action, Observation
+from maxcode.policy.rules.kernels.schedule import after, more_than
 from maxcode.policy.rules.kernels.steps import Permitted, offered
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
@@ -27,7 +27,6 @@ from maxcode.policy.rules.rewriter.proposal import (
     read,
     weight_of,
 )
-from maxcode.policy.rules.rewriter.runtime import patched
 
 HEADER = "Built-in kernel policy (loop transformations and tuned templates, no language model)"
 LOOPS_HEADER = "Built-in kernel policy (loop transformations only, no language model)"
@@ -113,7 +112,5 @@ class _Offers:
 
     def applied(self, unit: Unit, edit: Edit) -> str | None:
         """The text after an edit; None if it uses a technique that is neither permitted nor used by the original."""
-        text, permitted = patched(unit.data, list(edit.change.patches)), self.allowed.permitted
-        if permitted is None or used(unit.language, text) <= permitted | used(unit.language, self.request.original):
-            return text
-        return None
+        text = after(unit, edit)
+        return None if more_than(self.allowed, unit.language, text, self.request.original) else text

@@ -23,6 +23,7 @@ from maxcode.policy.rules.kernels.nest import (
     every,
     lexed,
     substituted,
+    words_in,
 )
 
 _NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "ptrdiff_t", "const double", "const int"})
@@ -86,32 +87,44 @@ def _loop(node: Node) -> Loop | None:
     if (stop[1][0] == ">") != ("--" in move.groups()):
         return None
     if stop[1][0] == ">":
-        return _mirrored(Loop(var, first[3], stop[2], "1", _block(body), type=first[1]), stop[1])
+        return _mirrored(Loop(var, first[3], stop[2], "1", _block(body), type=first[1]), stop[1], node)
     high = stop[2] if stop[1] == "<" else _one_more(stop[2])
     if high is None:
         return None
     return Loop(var, first[3], high, move[3] or "1", _block(body), type=first[1])
 
 
-def _mirrored(loop: Loop, compare: str) -> Loop | None:
+def _mirrored(loop: Loop, compare: str, node: Node) -> Loop | None:
     """A loop that counts down from ``low`` to ``high``, as one that counts up and uses the distance from the other end;
-    None if something in it may change the variable."""
+    None if something in it may change the variable or an end, or if an end may be unsigned: it is written elsewhere."""
     first, last = _one_more(loop.low), loop.high if compare == ">=" else _one_more(loop.high)
     inside = list(every(loop.body))
-    names = [item.target for item in inside if isinstance(item, Assign)]
+    names = [item.target.partition("[")[0] for item in inside if isinstance(item, Assign)]
     names += [item.name for item in inside if isinstance(item, Declare)]
     names += [item.var for item in inside if isinstance(item, Loop)]
     opaque = any(isinstance(item, Other) for item in inside) or loop.type == "size_t" or loop.var in names
     if opaque or first is None or last is None or not all(re.fullmatch(r"[\w +-]+", end) for end in (first, last)):
+        return None
+    ends = words_in(loop.low) | words_in(loop.high)
+    if ends & set(names) or not all(_is_signed(end, node) for end in ends if not end.isdigit()):
         return None
     value = f"{loop.low} + {last} - {loop.var}" if last != "0" else f"{loop.low} - {loop.var}"
     body = changed(loop.body, lambda text: substituted(text, {loop.var: value}))
     return replace(loop, low=last, high=first, body=body)
 
 
+def _is_signed(name: str, node: Node) -> bool:
+    """Whether the function around a node declares a name as a signed integer, and only so."""
+    while node.type != "function_definition" and node.parent is not None:
+        node = node.parent
+    text = _flat(text_of(node))
+    unsigned = re.search(rf"\b(?:unsigned|u?size_t|uint\w*)\b[\w ]* {name}\b", text)
+    return unsigned is None and re.search(rf"\b(?:int|long|ptrdiff_t) (?:\w+ ?, ?)*{name}\b", text) is not None
+
+
 def _one_more(bound: str) -> str | None:
-    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  Adding one cannot
-    overflow: a loop up to the largest number of its type would not end."""
+    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  A bound that
+    is the largest number of its type is not expected: a loop of that type would not end."""
     if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
         return None
     last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)

@@ -25,6 +25,7 @@ from maxcode.policy.rules.kernels.nest import (
     at,
     changed,
     every,
+    hides,
     printed,
     put,
     substituted,
@@ -102,11 +103,9 @@ def expand(unit: Unit) -> Iterator[Edit]:
     """Keeps the scalars of a loop in arrays, an element for each iteration, and splits the loop as far as that
     permits."""
     for kernel in kernels(unit):
-        if not may_free(kernel):
-            continue
         whole = _privatised(kernel)
         for spot in whole.spots:
-            made = _expanded(whole, spot)
+            made = _expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
             if made is not None:
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
@@ -143,9 +142,15 @@ class _Expanded:
 def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     loop = spot.loop
     made = [item for item in loop.body if isinstance(item, Declare)]
-    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and _is_fixed(kernel, loop.high)
+    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and _is_fixed(kernel, spot)
+    plain = plain and not any("omp" in line for one in spot.above for line in one.pragmas)  # one array for all threads
     named = {word for item in every(loop.body) if isinstance(item, Loop) for word in words_in(" ".join(item.pragmas))}
-    if not made or not plain or any(item.type not in ("double", "float") or item.name in named for item in made):
+    if (
+        not made
+        or not plain
+        or hides((loop,))
+        or any(item.type not in ("double", "float") or item.name in named for item in made)
+    ):
         return None
     arrays = {item.name: kernel.fresh(f"{item.name}_of") for item in made}
     here = {name: f"{array}[{loop.var}]" for name, array in arrays.items()}
@@ -162,7 +167,19 @@ def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     return _Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
 
 
-def _is_fixed(kernel: Kernel, bound: str) -> bool:
-    """Whether a bound is affine in parameters that the function does not change."""
-    given = {one.name for one in kernel.function.parameters if one.kind == "value"}
-    return polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
+def _is_fixed(kernel: Kernel, spot: Spot) -> bool:
+    """Whether the end of a loop is affine in parameters that its whole nest does not change."""
+    bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
+    plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
+    changed_in: set[str] = set()
+    for item in every((at(kernel.body, spot.path[:1]),)):
+        match item:
+            case Assign():
+                changed_in.add(item.target.partition("[")[0])
+            case Other():
+                changed_in |= words_in(item.text)
+            case Declare():
+                changed_in.add(item.name)
+            case Loop():
+                changed_in.add(item.var)
+    return plain and not words_in(bound) & changed_in

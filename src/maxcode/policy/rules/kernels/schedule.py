@@ -5,7 +5,8 @@
     parameter = name "=" value                              tile(j in gemm, size=64)
 
 A line is the label of an edit, as the notes of the policy write it.  It is legal if and only if that edit is offered
-for the program that the lines before it have made.  Empty lines, and spaces around names and signs, mean nothing.
+for the program that the lines before it have made, and makes no use of a technique that is neither permitted nor used
+by the original.  Empty lines, and spaces around names and signs, mean nothing.
 """
 
 from __future__ import annotations
@@ -74,8 +75,20 @@ def applied(original: str, language: str, schedule: str, allowed: Permitted) -> 
     text = original
     for line in read(schedule):
         unit = Unit(language, text)
-        text = after(unit, _edit_of(unit, line, allowed))
+        made = after(unit, _edit_of(unit, line, allowed))
+        if extra := more_than(allowed, language, made, original):
+            named = ", ".join(sorted(extra))
+            what = f"the program would use techniques that are not permitted: {named}; leave out this line"
+            raise InputError(f"line {line.number} of the schedule is '{line.label}': {what}")
+        text = made
     return text
+
+
+def more_than(allowed: Permitted, language: str, program: str, original: str) -> frozenset[str]:
+    """The techniques of a program that are neither permitted nor used by the original."""
+    if allowed.permitted is None:
+        return frozenset()
+    return used(language, program) - allowed.permitted - used(language, original)
 
 
 def after(unit: Unit, edit: Edit) -> str:
@@ -128,9 +141,11 @@ def _wrong_part(line: Line, place: int, possible: Sequence[str]) -> str:
     return f"'{line.parts[place]}' is not possible after '{before}'; {wanted}"
 
 
-def offers(language: str, text: str, allowed: Permitted) -> list[str]:
-    """The legal next lines of a schedule that has made ``text``."""
-    return [edit.label for _, edits in offered(Unit(language, text), allowed) for edit in edits]
+def offers(language: str, text: str, allowed: Permitted, original: str) -> list[str]:
+    """The legal next lines of a schedule that has made ``text`` of ``original``."""
+    unit = Unit(language, text)
+    edits = [edit for _, edits in offered(unit, allowed) for edit in edits]
+    return [edit.label for edit in edits if not more_than(allowed, language, after(unit, edit), original)]
 
 
 def needs(schedule: str) -> frozenset[str]:
@@ -163,7 +178,7 @@ def walk(text: str, language: str, generator: random.Random, steps: int, allowed
         if edit is None:
             return
         program = after(unit, edit)
-        if allowed.permitted is None or used(language, program) <= allowed.permitted | used(language, whole):
+        if not more_than(allowed, language, program, whole):
             text = program
             yield Taken(edit.label, text)
 

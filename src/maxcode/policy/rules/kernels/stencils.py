@@ -3,7 +3,8 @@
     for t0, by pieces of time:  for x0, by pieces of x + skew * (t - t0) + delay:  for t:  the nests, cut to the piece
 
 Every nest inside the time loop is a part, with its own delay; the skew is common.  The order is legal if no dependence
-goes back along the skewed axis; the order inside a piece is the original one.  Parallelogram tiles as in Wolf and Lam,
+goes back along a skewed axis, those inside one nest and one step of time included from the second axis on; the order
+inside a piece is the original one.  Parallelogram tiles as in Wolf and Lam,
 "A Loop Transformation Theory"; skews and delays are the least that the dependences permit.
 """
 
@@ -40,22 +41,22 @@ def time_tile(unit: Unit) -> Iterator[Edit]:
     """Takes pieces of a stencil through several time steps while they are in the cache, by skewed tiles."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            forms = (whole for whole in _forms(spot.loop) if _is_plain(kernel, whole))
+            forms = (whole for whole in _forms(kernel, spot.loop) if _is_plain(kernel, whole))
             found = ((whole, axes) for whole in forms if (axes := _axes(whole, spot.above)))
             whole, axes = next(found, (spot.loop, ()))
             for count in range(1, len(axes) + 1) if any(axis.skew for axis in axes) else ():
                 yield from _edits(kernel, spot, whole, axes[:count])
 
 
-def _forms(loop: Loop) -> Iterator[Loop]:
+def _forms(kernel: Kernel, loop: Loop) -> Iterator[Loop]:
     """The time loop as it is, and with its shallow nests inside a loop of one iteration, as a row of their space."""
     if loop.step != "1" or loop.pragmas or not loop.body or not all(isinstance(item, Loop) for item in loop.body):
         return
     yield loop
     deepest = max(len(_spaces(item)) for item in loop.body)
-    row = Loop("row", "0", "1", "1", ())
+    row = Loop(kernel.fresh("row"), "0", "1", "1", ())
     body = tuple(item if len(_spaces(item)) == deepest else replace(row, body=(item,)) for item in loop.body)
-    if body != loop.body and "row" not in words_in(repr(loop)):
+    if body != loop.body:
         yield replace(loop, body=body)
 
 
@@ -80,7 +81,9 @@ def _edits(kernel: Kernel, spot: Spot, whole: Loop, axes: Sequence[Axis]) -> Ite
 
 def _tiled(kernel: Kernel, whole: Loop, axes: Sequence[Axis], names: Sequence[str]) -> Loop:
     time, *sizes = names
-    firsts = [kernel.fresh(f"{whole.var}0"), *(kernel.fresh(f"x{k}") for k in range(len(axes)))]
+    firsts = [kernel.fresh(f"{whole.var}0")]
+    for space in range(len(axes)):
+        firsts.append(kernel.fresh(f"x{space}", firsts))
     step = f"({whole.var} - {firsts[0]})"
     parts = tuple(_cut(item, axes, number, (firsts[1:], sizes, step)) for number, item in enumerate(whole.body))
     made = replace(whole, low=firsts[0], high=least_of(f"{firsts[0]} + {time}", whole.high), body=parts)
@@ -146,7 +149,8 @@ def _axes(loop: Loop, above: tuple[Loop, ...]) -> tuple[Axis, ...]:
     found: list[Axis] = []
     known = [(pair, way) for pair in pairs(seen.accesses) for way in _orders(pair, len(above))]
     for depth in range(min(len(_spaces(item)) for item in loop.body)):
-        tried = (_axis(known, len(above), depth, skew, len(loop.body)) for skew in _SKEWS)
+        inside = [(pair, way) for pair in pairs(seen.accesses) for way in _inside(pair, len(above), depth)]
+        tried = (_axis([*known, *inside], len(above), depth, skew, len(loop.body)) for skew in _SKEWS)
         axis = next((one for one in tried if one is not None), None)
         if axis is None:
             break
@@ -161,12 +165,19 @@ def _orders(pair: Pair, depth: int) -> Iterator[Vector]:
             yield (*"=" * depth, way)
 
 
+def _inside(pair: Pair, depth: int, space: int) -> Iterator[Vector]:
+    """The directions in which a pair of one nest depends within one step of time, through an axis before this one."""
+    for outer in range(space) if pair.first.part == pair.second.part else ():
+        if pair.exists(way := (*"=" * (depth + 1 + outer), "<")):
+            yield way
+
+
 def _axis(known: Sequence[tuple[Pair, Vector]], depth: int, space: int, skew: int, parts: int) -> Axis | None:
     """The least delays with which no dependence goes back along an axis; None if there are none for this skew."""
     needed = [[-_FARTHEST] * parts for _ in range(parts)]  # at least by how much the second part comes after the first
     for pair, way in known:
         row, column = pair.first.part, pair.second.part
-        skewed = skew if way[-1] == "<" else 0  # within one step of time there is nothing to skew
+        skewed = skew if way[depth] == "<" else 0  # within one step of time there is nothing to skew
         while pair.exists(way, [_behind(pair, depth, space, skewed, needed[row][column])]):
             needed[row][column] += 1
             if needed[row][column] > _FARTHEST:

@@ -74,10 +74,9 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
 
 
 def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
-    """The outermost nests of functions that can free memory at their end."""
+    """The outermost nests that nothing leaves before their end."""
     for kernel in kernels(unit):
-        if may_free(kernel):
-            yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1)
+        yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1 and may_free(spot.loop))
 
 
 def _separated(core: Body) -> Body:

@@ -18,7 +18,7 @@ from maxcode.code.polyhedral.polynomials import (
     written_out,
 )
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.legality import tileable
+from maxcode.policy.rules.kernels.legality import computes_anywhere, tileable
 from maxcode.policy.rules.kernels.nest import Body, Loop, at, extremes, greatest_of, least_of, put, words_in
 
 TILES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
@@ -44,6 +44,8 @@ def tile(unit: Unit) -> Iterator[Edit]:
 def _height(kernel: Kernel, spot: Spot) -> int:
     """The number of loops around a loop that the loop over its pieces may cross, from the inside out."""
     band = [spot.loop]
+    if not computes_anywhere(spot.loop.low, spot.loop.high):
+        return 0
     if spot.loop.step != "1" or "?" in spot.loop.low + spot.loop.high or spot.loop.pragmas:
         return 0
     for depth in range(len(spot.above) - 1, -1, -1):

@@ -22,8 +22,11 @@ from maxcode.policy.rules.kernels.nest import (
     Loop,
     Other,
     changed,
+    every,
     greatest_of,
+    hides,
     least_of,
+    printed,
     put,
     substituted,
     words_in,
@@ -41,11 +44,18 @@ def jam(unit: Unit) -> Iterator[Edit]:
             loop = spot.loop
             size = _size(loop.body)
             inside = any(isinstance(item, Loop) for item in loop.body)
-            plain = loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop)
-            if not inside or not plain or size is None or _depends(loop, loop.body) or not jammable(loop, spot.above):
+            plain = loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop, *_moving(loop))
+            if (
+                not inside
+                or not plain
+                or size is None
+                or hides((loop,))
+                or _depends(loop, loop.body)
+                or not jammable(loop, spot.above)
+            ):
                 continue
             for factor in JAMS:
-                if size * factor <= _LARGEST:
+                if size * factor <= _LARGEST and not _hide_others(loop, factor):
                     body = put(kernel.body, spot.path, _jammed(loop, factor))
                     what = f"takes {factor} iterations of the loop over {loop.var} at once"
                     yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
@@ -66,14 +76,29 @@ def _size(body: Body) -> int | None:
     return total
 
 
-def _depends(loop: Loop, around: Body) -> bool:
+def _moving(loop: Loop) -> list[Loop]:
+    """The loops inside whose ends move with the variable of a loop."""
+    inner = [item for item in every(loop.body) if isinstance(item, Loop)]
+    return [item for item in inner if loop.var in words_in(item.low) | words_in(item.high)]
+
+
+def _hide_others(loop: Loop, factor: int) -> bool:
+    """Whether names of copies are in the loop already; names declared in it get others, too, apart from corners."""
+    declared = {item.name for item in every(loop.body) if isinstance(item, Declare)}
+    kept = words_in(printed((loop,))) - (set() if _moving(loop) else declared)
+    return any(f"{name}_{number}" in kept for name in declared for number in range(factor))
+
+
+def _depends(loop: Loop, around: Body, declared: frozenset[str] = frozenset()) -> bool:
     """Whether copies of the loops in a body cannot run in step: their bounds use a name declared inside, or move with
     the variable in other steps than one."""
-    declared = {item.name for item in around if isinstance(item, Declare)}
+    declared = declared.union(item.name for item in around if isinstance(item, Declare))
     inner = [item for item in around if isinstance(item, Loop)]
     moves = any(_moves_far(loop, item) for item in inner)
     words = (words_in(item.low) | words_in(item.high) for item in inner)
-    return moves or any(found & declared for found in words) or any(_depends(loop, item.body) for item in inner)
+    return (
+        moves or any(found & declared for found in words) or any(_depends(loop, item.body, declared) for item in inner)
+    )
 
 
 def _moves_far(loop: Loop, inner: Loop) -> bool:
@@ -196,7 +221,10 @@ def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[
     names: list[list[str]] = []
     for item in sums:
         first = count * sum(_place(other) == _place(item) for other in sums[: len(names)])
-        names.append([kernel.fresh(f"{_place(item)}_{first + k}") for k in range(count)])
+        row: list[str] = []
+        for k in range(count):
+            row.append(kernel.fresh(f"{_place(item)}_{first + k}", {name for one in (*names, row) for name in one}))
+        names.append(row)
     copies = [
         Assign(name, "+=", substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}))
         for item, row in zip(sums, names, strict=True)
@@ -204,5 +232,7 @@ def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[
     ]
     whole = replace(loop, high=f"{loop.high} - {count - 1}", step=str(count), body=tuple(copies))
     rest = replace(loop, low=rounded(loop, count))
-    ends = [replace(item, value=" + ".join(row)) for item, row in zip(sums, names, strict=True)]
+    ends: list[Item] = [replace(item, value=" + ".join(row)) for item, row in zip(sums, names, strict=True)]
+    if any("[" in item.target for item in sums):  # without an iteration, the element may not be there
+        ends = [Branch(f"{loop.low} < {loop.high}", tuple(ends), ())]
     return [*(Declare("double", name, "0.0") for row in names for name in row), whole, rest, *ends]
