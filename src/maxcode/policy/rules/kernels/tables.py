@@ -135,7 +135,7 @@ def _only_on(part: Sequence[Item], chain: list[Loop], core: Body, written: froze
     declared = {item.name for item in core if isinstance(item, Declare)}
     own = {item.name for item in part if isinstance(item, Declare)}
     loops = [loop for loop in chain if loop.var in used]
-    if len(loops) != 1 or used & written or used & (declared - own):
+    if len(loops) != 1 or used & written or used & (declared - own) or loops[0].high in {one.var for one in chain}:
         return None
     loop = loops[0]
     return loop if (loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() else None
