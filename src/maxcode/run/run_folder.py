@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -57,25 +57,36 @@ def write_best(folder: Path, original: Program, best: Program, is_patch: bool = 
     changed = {path: text for path, text in best.files.items() if original.files.get(path) != text}
     shown, diff = Program(changed) if is_patch else best, diff_of(original, best).encode()
     texts = {f"best/{path}": text.encode() for path, text in shown.files.items()}
-    if any(_bytes(folder / path) != text for path, text in {_DIFF: diff, **texts}.items()):
-        remove_best(folder, original, is_patch)
-    write_whole(folder / _DIFF, diff)  # first: `remove_best` goes by it
-    _write_tree(folder / "best", shown)
+    is_new = any(_bytes(folder / path) != text for path, text in {_DIFF: diff, **texts}.items())
+    earlier = _written(folder, original, is_patch)
+    _write_tree(folder / "best", shown)  # before anything is removed: the disk may be full
+    write_whole(folder / _DIFF, diff)
+    if is_new:
+        _remove(folder, earlier - shown.files.keys(), (PROPOSAL, CERTIFICATE))
 
 
 def remove_best(folder: Path, original: Program, is_patch: bool = False) -> None:
-    """Removes what an earlier command wrote about a winner that is no longer the best: in best/ the files that
-    ``best.diff`` names and, of a whole program, those of the original.  Without ``best.diff`` nothing was written."""
+    """Removes what an earlier command wrote about a winner that is no longer the best; nothing, if it wrote no
+    ``best.diff``."""
+    if _bytes(folder / _DIFF) is not None:
+        _remove(folder, _written(folder, original, is_patch), (PROPOSAL, CERTIFICATE, _DIFF))
+
+
+def _written(folder: Path, original: Program, is_patch: bool) -> set[str]:
+    """What is in best/ of an earlier winner: the files that ``best.diff`` names and, of a whole program, those of the
+    original."""
     told = _bytes(folder / _DIFF)
     if told is None:
-        return
-    written = {*paths_of(told.decode(errors="replace")), *(() if is_patch else original.files)}
+        return set()
+    return {*paths_of(told.decode(errors="replace")), *(() if is_patch else original.files)}
+
+
+def _remove(folder: Path, of_best: Iterable[str], names: Sequence[str]) -> None:
     try:
-        for name in (PROPOSAL, CERTIFICATE):
-            (folder / name).unlink(missing_ok=True)
-        for name in written:
+        for name in of_best:
             _remove_own(folder / "best", name)
-        (folder / _DIFF).unlink()
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
             f"cannot remove the earlier winner in {folder}: {error.strerror} ({error.filename}); remove best/ by hand"

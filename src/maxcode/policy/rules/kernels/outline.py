@@ -55,7 +55,9 @@ def _statement(item: Item, above: tuple[Loop, ...]) -> str:
 
 
 def _element(access: Access) -> str:
-    """An element by the loops that move through it, the fastest last."""
+    """An element by the loops that move through it, the fastest last; a scalar by its name."""
+    if not access.index:
+        return access.array
     parts = access.index if access.digits is None else access.digits[::-1]
     loops = [level.var for level in access.levels]
     moving = (sorted(names_in(part or {}) & {*loops}, key=loops.index) for part in parts)
