@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import final
 
@@ -17,21 +18,34 @@ from maxcode.evaluate.repo.python_names import MADE_NAME
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
-    """A way to deceive: ``pattern`` finds it in code, also around comments; ``names`` in lines of ``python_names``.
+    """A way to deceive.  ``words``: patterns of code, also around comments; ``calls``: of lines of ``python_names``.
 
     A function that ``pattern`` calls ``own`` counts only where the file does not define it; one that it calls
     ``static`` only where the file, in C, does not define it for itself alone."""
 
     what: str
-    pattern: re.Pattern[str]
-    names: re.Pattern[str]
+    words: tuple[str, ...]
+    calls: tuple[str, ...] = ()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Any of the words; made when a patch is judged, because all rules together take half of a second."""
+        return _any_of([with_gaps(word) for word in self.words])
+
+    @cached_property
+    def names(self) -> re.Pattern[str]:
+        """Any of the calls."""
+        return _any_of(self.calls)
+
+
+def _any_of(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(words) or r"(?!)", re.MULTILINE)
 
 
 def _rule(what: str, *words: str, names: Sequence[str] = ()) -> Rule:
-    patterns = ([with_gaps(word) for word in words], names)
-    return Rule(what, *(re.compile("|".join(some) or r"(?!)", re.MULTILINE) for some in patterns))
+    return Rule(what, words, tuple(names))
 
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
