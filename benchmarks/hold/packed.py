@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import final
 
 from maxcode.code.languages import language, language_of
-from maxcode.evaluate.function.function import support
+from maxcode.evaluate.function.glue import support
 from maxcode.problems import load
 
 HERE = Path(__file__).parent

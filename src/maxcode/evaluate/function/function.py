@@ -20,11 +20,11 @@ from typing import TypeVar, final
 import anyio.to_thread
 
 from maxcode.code.expressions import value_of
-from maxcode.code.languages import language
 from maxcode.core.turns import Once
-from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem
+from maxcode.core.types import Checker, FunctionSpec, Limits, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
+from maxcode.evaluate.function.glue import empty_driver, generator_glue
 from maxcode.evaluate.function.habits import HABITS, NAMES, SUMS_LOSE, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
@@ -32,7 +32,6 @@ from maxcode.sandbox.sandbox import Sandbox
 
 Kept = TypeVar("Kept")  # of a run
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
-_CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
 _KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
 _HERE = Path(__file__).parent
 CALLS_FLOOR_S = 0.002
@@ -172,65 +171,6 @@ def spec_of(problem: Problem) -> FunctionSpec:
     return problem.spec.function_spec
 
 
-# ------------------------------------------------------------------------------------------------------- C around it
-
-
-def support(problem: Problem) -> dict[str, str]:
-    """The files compiled together with a candidate; nothing for a whole program."""
-    if problem.spec.function is None:
-        return {}
-    spec = problem.spec.function
-    driver = "maxcode_driver" + language(problem.language).suffixes[0]
-    before = _LOADED if problem.language == "cpp" else ""
-    return {spec.header_name: spec.header, driver: _glue(spec) + before + (_HERE / "driver.c").read_text()}
-
-
-# Some linkers leave a library out that nothing refers to: then only some sides would pay for loading it.
-_LOADED = "#include <new>\nvoid *(*volatile maxcode_loaded)(decltype(sizeof 0)) = ::operator new;\n"
-
-
-def empty_driver(spec: FunctionSpec, language_name: str = "c") -> str:
-    """A whole program that answers calls of the function as a candidate does, and does nothing in them."""
-    nothing = "static void maxcode_call(const long *scalars, void *const *arrays) { (void)scalars, (void)arrays; }\n"
-    before = _LOADED if language_name == "cpp" else ""
-    return f"#define _GNU_SOURCE\n{_counts(spec)}{before}{nothing}" + (_HERE / "driver.c").read_text()
-
-
-def _glue(spec: FunctionSpec) -> str:
-    """What knows the function's arguments, in front of the driver."""
-    return (
-        f'#define _GNU_SOURCE\n#include "{spec.header_name}"\n{_counts(spec)}'
-        "static void maxcode_call(const long *scalars, void *const *arrays) {\n"
-        f"    (void)scalars;\n    {spec.name}({_passed(spec, spec.arguments)});\n}}\n\n"
-    )
-
-
-def _generator_glue(spec: FunctionSpec) -> str:
-    codes = "".join(_CODES[one.ctype] for one in spec.arrays)
-    declared = ", ".join(
-        f"{one.ctype} {'*' if one.extent else ''}{one.name}" for one in spec.arguments if one.access != "out"
-    )
-    passed = _passed(spec, [one for one in spec.arguments if one.access != "out"])
-    call = f"inputs(seed, {passed});" if spec.inputs else "(void)seed, (void)scalars, (void)arrays;"
-    before = f"void inputs(unsigned long seed, {declared});\n" if spec.inputs else ""
-    return (
-        f'{before}{_counts(spec)}extern const char maxcode_types[] = "{codes}";\n'
-        f"void maxcode_fill(unsigned long seed, const long *scalars, void *const *arrays) {{\n    {call}\n}}\n"
-    )
-
-
-def _counts(spec: FunctionSpec) -> str:
-    return f"const int maxcode_scalars = {len(spec.scalars)}, maxcode_arrays = {len(spec.arrays)};\n"
-
-
-def _passed(spec: FunctionSpec, arguments: Sequence[Argument]) -> str:
-    scalars, arrays = list(spec.scalars), list(spec.arrays)
-    return ", ".join(
-        f"({one.ctype} *)arrays[{arrays.index(one)}]" if one.extent else f"({one.ctype})scalars[{scalars.index(one)}]"
-        for one in arguments
-    )
-
-
 # ------------------------------------------------------------------------------------------------------------ inputs
 
 
@@ -316,7 +256,7 @@ class Inputs:
 
     async def _build(self) -> Blob:
         sources = {name: (_HERE / name).read_text() for name in ("generator.c", "stream.h")}
-        sources["glue.c"] = _generator_glue(self._spec)
+        sources["glue.c"] = generator_glue(self._spec)
         if self._spec.inputs:
             sources["inputs.c"] = self._spec.inputs
         compiled = (f"/src/{name}" for name in sources if name.endswith(".c"))

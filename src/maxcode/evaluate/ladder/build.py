@@ -28,7 +28,7 @@ from maxcode.code.languages import Language, language
 from maxcode.core.turns import Turns
 from maxcode.core.types import Limits, MachineCode, Problem, Program, Remark
 from maxcode.errors import InputError, MachineError, UnsafeError
-from maxcode.evaluate.function.function import support
+from maxcode.evaluate.function.glue import support
 from maxcode.evaluate.ladder.interpreter import binds_of, named, tongue_of
 from maxcode.evaluate.ladder.kept_builds import KeptBuild, KeptBuilds
 from maxcode.evaluate.machine.machine_code import LISTING, read_listing

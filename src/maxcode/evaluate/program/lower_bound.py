@@ -17,7 +17,8 @@ import msgspec
 from maxcode.code.languages import LANGUAGES, Language
 from maxcode.core.files import write_whole
 from maxcode.errors import MachineError
-from maxcode.evaluate.function.function import empty_driver, spec_of
+from maxcode.evaluate.function.function import spec_of
+from maxcode.evaluate.function.glue import empty_driver
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.verify import job_for
 from maxcode.sandbox.lanes import timing_lane
