@@ -36,7 +36,7 @@ def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, tec
 
 ALL: tuple[Step, ...] = (
     _step(parameters.retune, 40, "cache vector loop"),
-    _step(product.product, 20, "cache vector stride loop", _TEMPLATE),
+    _step(product.product, 40, "cache vector stride loop", _TEMPLATE),
     _step(blocking.half, 25, "cache vector stride loop", _TEMPLATE),
     _step(blocking.block, 20, "cache vector stride loop", _TEMPLATE),
     _step(tables.tabulate, 25, "loop call arithmetic"),
@@ -49,11 +49,11 @@ ALL: tuple[Step, ...] = (
     _step(orders.distribute, 3, "loop"),
     _step(orders.fuse, 3, "loop cache"),
     _step(scalars.privatise, 3, "loop"),
-    _step(scalars.expand, 10, "stride loop vector"),
+    _step(scalars.expand, 5, "stride loop vector"),
     _step(tiling.tile, 6, "cache", ("tiling",)),
     _step(stencils.time_tile, 8, "cache", ("tiling",)),
     _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
-    _step(unrolling.accumulators, 8, "vector loop arithmetic", ("unrolling",)),
+    _step(unrolling.accumulators, 6, "vector loop arithmetic", ("unrolling",)),
     _step(hints.simd, 5, "vector", ("simd",)),
     _step(hints.unroll, 3, "vector loop", ("unrolling",)),
     _step(templates.pack, 15, "cache stride", (*_TEMPLATE, "packing")),
