@@ -23,9 +23,9 @@ from maxcode.core.types import (
     Step,
 )
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.policy.rules.kernels import sample
 from maxcode.policy.rules.kernels.policy import propose
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from tests.support.drawn_kernels import sample
 from tests.support.selection import some
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"

@@ -16,12 +16,13 @@ from maxcode.core.history import Reached
 from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpec, Section, State
 from maxcode.llm.clients import Model
 from maxcode.observe import compose, program, statement
-from maxcode.policy.rules.kernels import STEPS, Kernels, sample
+from maxcode.policy.rules.kernels import STEPS, Kernels
 from maxcode.policy.rules.kernels.nest import Loop
 from maxcode.policy.rules.kernels.policy import HEADER, LOOPS_HEADER
 from maxcode.policy.rules.kernels.reading import read
 from maxcode.problems import load
 from maxcode.run.names import policy
+from tests.support.drawn_kernels import sample
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 NAMES = ("correlation", "gemm", "stencil", "threemm", "trsm")

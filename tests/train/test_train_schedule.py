@@ -85,8 +85,10 @@ def test_schedules_are_a_choice_of_the_configuration() -> None:
     assert prompts_of(config(corpus={"templates": True})) == Scheduled(templates=True)
     with pytest.raises(InputError, match=r'set model\.prompts = "compact"'):
         config(model={"prompts": "chat"})
-    with pytest.raises(InputError, match=r"take out grpo\.vllm"):
+    with pytest.raises(InputError, match=r"take out model\.path and grpo\.vllm"):
         config(grpo={**TABLE["grpo"], "vllm": {}})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="needs our own tokens"):
+        config(model={"path": "folder", "prompts": "compact"})
 
 
 # -------------------------------------------------------------------------------------------------------------- corpus
@@ -222,4 +224,4 @@ def test_an_archive_that_begins_with_the_corpus_shows_its_schedules_in_the_first
     assert len(corpus) == 3 and all(one["schedule"] and one["quality"] > 1 for one in corpus)
     assert list((tmp_path / "best").iterdir())
     with pytest.raises(InputError, match=r"a given model \(model.path\) has no corpus"):
-        config(diversity={"begin": "corpus"}, model={"path": "folder"})
+        config(completion="text", diversity={"begin": "corpus"}, model={"path": "folder"})

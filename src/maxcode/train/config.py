@@ -257,10 +257,13 @@ def _sensible(found: TrainConfig, where: str) -> None:
     grpo = found.grpo
     if not found.problems:
         raise InputError(f'{where}: name at least one problem: problems = ["examples/gemm"]')
-    if found.completion == "schedule" and (found.model.prompts != "compact" or grpo.vllm is not None):
+    if found.completion == "schedule" and (
+        found.model.path or found.model.prompts != "compact" or grpo.vllm is not None
+    ):
         raise InputError(
-            f'{where}: completion = "schedule" goes with compact prompts and without vLLM, which cannot keep to legal '
-            'schedules; set model.prompts = "compact" and take out grpo.vllm'
+            f'{where}: completion = "schedule" needs our own tokens, so a policy from scratch with compact '
+            'prompts, and goes without vLLM, which cannot keep to legal schedules; set model.prompts = "compact" and '
+            "take out model.path and grpo.vllm"
         )
     shape = found.model.scratch
     if min(shape.hidden, shape.layers, shape.heads) < 1 or shape.hidden % (2 * shape.heads):

@@ -4,7 +4,7 @@ text -> Kernel (nest.py) -> what may be reordered (legality.py) -> edits (orders
 """
 
 from maxcode.policy.rules.kernels.policy import Kernels
-from maxcode.policy.rules.kernels.schedule import applied, chain, sample
+from maxcode.policy.rules.kernels.schedule import applied
 from maxcode.policy.rules.kernels.steps import STEPS, Permitted
 
-__all__ = ["STEPS", "Kernels", "Permitted", "applied", "chain", "sample"]
+__all__ = ["STEPS", "Kernels", "Permitted", "applied"]

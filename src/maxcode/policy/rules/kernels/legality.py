@@ -1,8 +1,8 @@
 """Which changes of the order of loops keep every result: questions to the dependences of a nest.
 
 A dependence must keep its direction: in the new order, too, the first non-"=" of its vector must be "<".  The order of
-additions into one element may change (``+=``, ``-=``), because this policy may reassociate sums; for threads and
-vectors it may not.
+additions into one element may change (``+=``, ``-=``), because this policy may reassociate sums; for threads it
+may not, and for vectors only where the loop is marked as a sum.
 """
 
 from __future__ import annotations

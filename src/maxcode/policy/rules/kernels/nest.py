@@ -255,3 +255,12 @@ def _is_element(text: str) -> bool:
 def words_in(text: str) -> set[str]:
     """The names in an expression."""
     return {token.text for token in lexed(text) if token.is_word}
+
+
+def band_of(loop: Loop) -> tuple[list[Loop], Body]:
+    """The loops of a perfect nest, outermost first, and what is inside."""
+    band, core = [loop], loop.body
+    while len(core) == 1 and isinstance(core[0], Loop):
+        band.append(core[0])
+        core = core[0].body
+    return band, core

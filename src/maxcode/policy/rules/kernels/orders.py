@@ -19,6 +19,7 @@ from maxcode.policy.rules.kernels.nest import (
     Item,
     Loop,
     after,
+    band_of,
     every,
     printed,
     put,
@@ -141,15 +142,6 @@ def order(unit: Unit) -> Iterator[Edit]:
                     what = f"orders the loops as {', '.join(loop.var for loop in loops)}"
                     change = kernel.change(put(kernel.body, spot.path, nested(loops, core)))
                     yield kernel.edit("order", spot.name, (("loops", names),), what, change)
-
-
-def band_of(loop: Loop) -> tuple[list[Loop], Body]:
-    """The loops of a perfect nest, outermost first, and what is inside."""
-    band, core = [loop], loop.body
-    while len(core) == 1 and isinstance(core[0], Loop):
-        band.append(core[0])
-        core = core[0].body
-    return band, core
 
 
 def nested(loops: Sequence[Loop], core: Body) -> Body:

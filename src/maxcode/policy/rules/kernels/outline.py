@@ -6,7 +6,7 @@
     ...p
     ....C[i j] += A[i p] B[p j]
 
-Elements are named by the loops that move through them, calls and scalars are left out.
+Elements are named by the loops that move through them, calls are left out.
 """
 
 from __future__ import annotations

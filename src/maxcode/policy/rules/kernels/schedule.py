@@ -192,15 +192,3 @@ def _any_edit(unit: Unit, allowed: Permitted, generator: random.Random) -> Edit 
             return generator.choice(found)
         steps.remove(step)
     return None
-
-
-def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[str]:
-    """The kernels on the way of ``walk``."""
-    return (taken.program for taken in walk(text, language, generator, steps, allowed))
-
-
-def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
-    """A random kernel: an original after one to six steps; the same draw gives the same kernel."""
-    generator = random.Random(draw)
-    made = [text, *chain(text, language, generator, generator.randint(1, 6), Permitted(permitted))]
-    return made[-1]

@@ -21,7 +21,7 @@ from maxcode.code.polyhedral.dependences import Pair, Vector, later, pairs
 from maxcode.code.polyhedral.polynomials import ONE, Poly, added, multiplied, name, number, polynomial, written_out
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.nest import Item, Loop, greatest_of, least_of, put, words_in
+from maxcode.policy.rules.kernels.nest import Item, Loop, band_of, greatest_of, least_of, put, words_in
 
 SIZES = tuple((time, size) for time in (2, 8, 16) for size in (32, 128, 512))  # retune finds others
 _SKEWS = range(4)
@@ -60,13 +60,9 @@ def _forms(kernel: Kernel, loop: Loop) -> Iterator[Loop]:
         yield replace(loop, body=body)
 
 
-def _spaces(item: object) -> list[Loop]:
+def _spaces(item: Item) -> list[Loop]:
     """The loops of a perfect nest, outermost first."""
-    found: list[Loop] = []
-    while isinstance(item, Loop):
-        found.append(item)
-        item = item.body[0] if len(item.body) == 1 else None
-    return found
+    return band_of(item)[0] if isinstance(item, Loop) else []
 
 
 def _edits(kernel: Kernel, spot: Spot, whole: Loop, axes: Sequence[Axis]) -> Iterator[Edit]:

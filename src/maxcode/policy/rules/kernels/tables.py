@@ -20,6 +20,7 @@ from maxcode.policy.rules.kernels.nest import (
     Item,
     Loop,
     Other,
+    band_of,
     changed,
     lexed,
     printed,
@@ -27,7 +28,7 @@ from maxcode.policy.rules.kernels.nest import (
     substituted,
     words_in,
 )
-from maxcode.policy.rules.kernels.orders import band_of, nested
+from maxcode.policy.rules.kernels.orders import nested
 from maxcode.policy.rules.kernels.reading import read
 
 
