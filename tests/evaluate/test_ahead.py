@@ -62,8 +62,8 @@ def judged(sandbox: Sandbox, problem: Problem, text: str, places: int = 1) -> tu
         lanes._places().total_tokens = places
         harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT, single=True)
         action = Action(Program({"sums.c": text}))
-        ahead = (started(partial(work, problem, action)) for work in (harness.refused_early, harness.work_ahead))
-        async with next(ahead), next(ahead):
+        refused, ahead = partial(harness.refused_early, problem, action), partial(harness.work_ahead, problem, action)
+        async with started(refused), started(ahead):
             admitted = await harness.admit(problem)
             found = await harness.evaluate(admitted.problem, action)
             if found.timing is None or not found.timing.significant:

@@ -30,7 +30,7 @@ from maxcode.problems import load
 from maxcode.run.admission import Admission
 from maxcode.run.asking import keep_request, why_ended
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
-from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified, kept_options
+from maxcode.run.certificate import DIFF, FILE, Certificate, FreshInputTiming, certified, kept_options
 from maxcode.run.certificate.doubts import united
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.deadline import Deadline, TimeEnded
@@ -326,7 +326,7 @@ def _best_file(job: CompleteRequest, admission: Admission, found: Result) -> Pat
     name = _best_program(admission, found).name
     if found.best is not None:
         is_patch = admission.admitted.problem.traits.is_patch
-        return job.folder / "best.diff" if is_patch else job.folder / "best" / name
+        return job.folder / DIFF if is_patch else job.folder / "best" / name
     source = job.request.source
     return source / name if source.is_dir() else source
 

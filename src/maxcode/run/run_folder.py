@@ -21,6 +21,7 @@ from maxcode.observe.trajectory import TOKENS
 from maxcode.problems import PATHS, Loaded, digest, is_given, is_named
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
+from maxcode.run.certificate import DIFF
 from maxcode.run.certificate import FILE as CERTIFICATE
 from maxcode.run.changes import PARTS, parts_of
 from maxcode.run.complete_request import CompleteRequest
@@ -32,7 +33,6 @@ from maxcode.run.report import RESULT, write_report
 from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
-_DIFF = "best.diff"
 _MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS, GIVEN})
 
 
@@ -57,10 +57,10 @@ def write_best(folder: Path, original: Program, best: Program, is_patch: bool = 
     changed = {path: text for path, text in best.files.items() if original.files.get(path) != text}
     shown, diff = Program(changed) if is_patch else best, diff_of(original, best).encode()
     texts = {f"best/{path}": text.encode() for path, text in shown.files.items()}
-    is_new = any(_bytes(folder / path) != text for path, text in {_DIFF: diff, **texts}.items())
+    is_new = any(_bytes(folder / path) != text for path, text in {DIFF: diff, **texts}.items())
     earlier = _written(folder, original, is_patch)
     _write_tree(folder / "best", shown)  # before anything is removed: the disk may be full
-    write_whole(folder / _DIFF, diff)
+    write_whole(folder / DIFF, diff)
     if is_new:
         _remove(folder, earlier - shown.files.keys(), (PROPOSAL, CERTIFICATE))
 
@@ -68,14 +68,14 @@ def write_best(folder: Path, original: Program, best: Program, is_patch: bool = 
 def remove_best(folder: Path, original: Program, is_patch: bool = False) -> None:
     """Removes what an earlier command wrote about a winner that is no longer the best; nothing, if it wrote no
     ``best.diff``."""
-    if _bytes(folder / _DIFF) is not None:
-        _remove(folder, _written(folder, original, is_patch), (PROPOSAL, CERTIFICATE, _DIFF))
+    if _bytes(folder / DIFF) is not None:
+        _remove(folder, _written(folder, original, is_patch), (PROPOSAL, CERTIFICATE, DIFF))
 
 
 def _written(folder: Path, original: Program, is_patch: bool) -> set[str]:
     """What is in best/ of an earlier winner: the files that ``best.diff`` names and, of a whole program, those of the
     original."""
-    told = _bytes(folder / _DIFF)
+    told = _bytes(folder / DIFF)
     if told is None:
         return set()
     return {*paths_of(told.decode(errors="replace")), *(() if is_patch else original.files)}

@@ -29,7 +29,8 @@ Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED, MOST_VARIABLES = 500, 8, 64
 TAMPERED = "it wrote to an input, to an output after its call, or outside its output, or did not wait for its turn"
-PACKET, _SEAL_TRIES, _SEAL_WAIT_S = 64 * 1024, 100, 0.05
+PACKET = 64 * 1024
+_SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<6I5Q")
@@ -39,7 +40,8 @@ _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
 _INTERPRETED, _STARTED, _PAIRED, _ONE_PROCESS = 2048, 4096, 8192, 16384
-_FILL_BITS, _UNSTARTED = 16, 4
+_FILL_BITS = 16
+_UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
@@ -81,13 +83,9 @@ class Blob:
         """The path under which this process can open it again."""
         return Path(f"/proc/self/fd/{self.fd}")
 
-    def read(self) -> bytes:
-        """All its bytes."""
-        return _contents(self.fd, self.size)
-
-    def beginning(self, count: int) -> bytes:
-        """Its first ``count`` bytes."""
-        return _contents(self.fd, min(count, self.size))
+    def read(self, most: int | None = None) -> bytes:
+        """All its bytes, or at most so many of the first."""
+        return _contents(self.fd, self.size if most is None else min(most, self.size))
 
     def copy(self) -> Self:
         """A new blob with the same bytes: a program can see the age of a file, and who else uses it."""

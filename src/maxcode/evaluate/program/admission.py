@@ -161,9 +161,8 @@ class Admissions:
         roofs = await kind.roofs(self._sandbox, problem)
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
-        if (
-            problem.spec.domain and problem.spec.made and not source.renews
-        ):  # a wrong one is told before anything is proposed
+        # A wrong domain is told before anything is proposed.
+        if problem.spec.domain and problem.spec.made and not source.renews:
             await computed(stated, await understood(admitted), problem.spec.domain)
         if not timed:
             step("inputs are made larger")

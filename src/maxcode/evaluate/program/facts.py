@@ -140,4 +140,4 @@ def _sizes(given: Input, known: Understood) -> dict[str, float]:
 
 
 def _beginning(given: Input) -> str:
-    return given.stdin.beginning(_HEAD_AT_MOST).decode("ascii", "replace")
+    return given.stdin.read(_HEAD_AT_MOST).decode("ascii", "replace")

@@ -14,6 +14,7 @@ import io
 import re
 import tokenize
 
+from maxcode.evaluate.repo.gaps import ENDS
 from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import parsed
 
@@ -27,10 +28,9 @@ _TEXT = (
 )
 _PYTHON_TEXT = r"(?<!\w)(?:\"\"\"(?!\")[^\"\\]*\"\"\"|'''(?!')[^'\\]*'''|\"(?!\")[^\"\\\n]*\"|'(?!')[^'\\\n]*')"
 _HEADER = r"include[ \t]*<(?:[^>\n/'\"]|/(?![/*]))*>"
-_ENDS = r"\n\r\u2028\u2029"
 # ``//*`` divides in C90, ``*/`` ends a comment that other readings have, ``//go:`` is an instruction.
-_LINE = rf"//(?!\*|go:)(?:(?!\*/)[^{_ENDS}])*(?![^{_ENDS}])"
-_PLAIN_LINE = rf"//(?!\*|go:)(?:(?!\*/)[^{_ENDS}\\])*(?![^{_ENDS}])"
+_LINE = rf"//(?!\*|go:)(?:(?!\*/)[^{ENDS}])*(?![^{ENDS}])"
+_PLAIN_LINE = rf"//(?!\*|go:)(?:(?!\*/)[^{ENDS}\\])*(?![^{ENDS}])"
 _BLOCK, _PLAIN_BLOCK = r"/\*.*?\*/", r"/\*(?:(?!/\*|\*/)[^\\])*\*/"  # in Rust one may hold another
 _CODING = r"[^\n]*coding[:=]"  # names how a file of Python is to be read
 

@@ -10,7 +10,7 @@ import re
 from itertools import product
 
 NESTED = 4  # how many comments may hold one another; with more, what is behind them is not found
-_ENDS = r"\n\r\u2028\u2029"
+ENDS = r"\n\r\u2028\u2029"  # of lines, in any language
 _HASH = r"(?:\#|%:|\?\?=)"
 
 
@@ -19,7 +19,7 @@ def _nested(depth: int) -> str:
     return rf"/\*(?:(?!/\*|\*/)[\s\S]{inner})*+\*/"
 
 
-_LINES = (r"(?://|\#|<!--|-->)[^\n]*+\n", rf"(?://|\#|<!--|-->)[^{_ENDS}]*+[{_ENDS}]")
+_LINES = (r"(?://|\#|<!--|-->)[^\n]*+\n", rf"(?://|\#|<!--|-->)[^{ENDS}]*+[{ENDS}]")
 _BLOCKS = (r"/\*(?:(?!\*/)[\s\S])*+\*/", _nested(NESTED))
 # Each reading alone: two ways through the same text at each of many comments would take for ever.
 _READINGS = tuple(rf"\s|{line}|{block}" for line, block in product(_LINES, _BLOCKS))

@@ -16,11 +16,12 @@ from maxcode.run.certificate.claim import (
     read,
     write,
 )
-from maxcode.run.certificate.making import certified, certify
+from maxcode.run.certificate.making import DIFF, certified, certify
 from maxcode.run.certificate.repeating import Moved, Repeated, kept_options, repeat
 from maxcode.run.certificate.unseen import FreshInputTiming, fields_of
 
 __all__ = [
+    "DIFF",
     "FILE",
     "Certificate",
     "CertifiedInputs",

@@ -43,6 +43,7 @@ from maxcode.run.certificate.doubts import findings_of
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 
 Say = Callable[[str], None]
+DIFF = "best.diff"  # of a run folder: what the winner changes
 _FURTHER = "among further ones, and raced, because no other takes long enough to time"
 
 
@@ -52,7 +53,7 @@ async def certified(
     """The certificate of ``folder/best``: the existing one if it is for the same files, else a new one, which is
     written to ``folder``.  ``problem`` is as loaded, before its admission.  A patch is what ``best.diff`` names: others
     may have left files in best/, such as those of a build."""
-    told = folder / "best.diff"
+    told = folder / DIFF
     names = set(paths_of(read_bytes(told).decode(errors="replace"))) if told.is_file() else None
     winner = winner_in(folder / "best", problem, names)
     try:
