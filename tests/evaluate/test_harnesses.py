@@ -15,7 +15,7 @@ from maxcode.evaluate.harness import HARNESSES
 ROOT = Path(maxcode.__file__).parent
 HOME = {
     "core/types/problem.py": "the value itself",
-    "evaluate/function/function.py": "the package of functions",
+    "evaluate/function/glue.py": "what is compiled around a function, and nothing around a program",
     "problems/": "reads and writes the table of a kind; shapes are those of modules",
     "run/certificate/claim.py": "writes down what a problem says",
 }
