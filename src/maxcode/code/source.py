@@ -13,9 +13,10 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import count
 from typing import NamedTuple, final
 
@@ -104,25 +105,7 @@ def line_of(node: Node) -> int:
     return node.start_point.row + 1
 
 
-def _cpp() -> object:
-    import tree_sitter_cpp
-
-    return tree_sitter_cpp.language()
-
-
-def _c() -> object:
-    import tree_sitter_c
-
-    return tree_sitter_c.language()
-
-
-def _python() -> object:
-    import tree_sitter_python
-
-    return tree_sitter_python.language()
-
-
-_GRAMMARS: dict[str, Callable[[], object]] = {"cpp": _cpp, "c": _c, "python": _python}
+_GRAMMARS = ("cpp", "c", "python")
 
 
 @cache
@@ -130,7 +113,7 @@ def grammar(name: str) -> Language:
     """The tree-sitter grammar called ``name`` in the table of languages."""
     if name not in _GRAMMARS:
         raise unknown("grammar", name, _GRAMMARS)
-    return Language(_GRAMMARS[name]())
+    return Language(import_module(f"tree_sitter_{name}").language())
 
 
 class _Parsers(threading.local):

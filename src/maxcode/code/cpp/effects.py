@@ -81,11 +81,7 @@ class Effects:
         if called.opaque or name in called.writes:
             return True
         parameter = self.unit.parameter(name, offset)
-        return parameter is not None and bool(called.writes & self._globals)
-
-    @property
-    def _globals(self) -> set[str]:
-        return {v.name for v in self.unit.variables if v.home is None}
+        return parameter is not None and any(v.home is None and v.name in called.writes for v in self.unit.variables)
 
     def _is_private(self, name: str, offset: int) -> bool:
         """Whether other functions can reach the variable only through their arguments."""
@@ -232,7 +228,7 @@ class _Scan:
         end, methods = self._chain(position + 1)
         first = position
         while self._at(end) == ")" and self._opens(first, end):
-            first = self._opening(end)
+            first = self.open.get(end, -1)
             end, more = self._chain(end + 1)
             methods += more
         before = self._at(first - 1)
@@ -246,12 +242,9 @@ class _Scan:
         elif before in ("(", ",", "{", "*") and self._at(end) in (",", ")", "}"):
             self._argument(position, name)
 
-    def _opening(self, close: int) -> int:
-        return self.open.get(close, -1)
-
     def _opens(self, first: int, close: int) -> bool:
         """Whether the bracket closed here contains only a name, perhaps dereferenced: ``(*p)`` or ``(x)``."""
-        opening = self._opening(close)
+        opening = self.open.get(close, -1)
         bare = opening >= 0 and all(text in "(*" for text in self.texts[opening:first])
         return bare and not (opening > 0 and self._is_name(opening - 1))
 

@@ -146,11 +146,8 @@ class Pair:
     def common(self) -> int:
         """The number of loops around both."""
         levels = zip(self.first.levels, self.second.levels, strict=False)
-        return next((k for k, (one, other) in enumerate(levels) if one.var != other.var), self._least)
-
-    @property
-    def _least(self) -> int:
-        return min(len(self.first.levels), len(self.second.levels))
+        least = min(len(self.first.levels), len(self.second.levels))
+        return next((k for k, (one, other) in enumerate(levels) if one.var != other.var), least)
 
     @property
     def is_sum(self) -> bool:

@@ -85,10 +85,8 @@ class _Block:
         return set(self.clamps) | {write.name for write in writes if self.clamps_to(write.value)}
 
     def _follows(self, text: str, names: set[str]) -> bool:
-        return bool(words(text) & names) or (self.products and self.depth == 0 and self._multiplies(text))
-
-    def _multiplies(self, text: str) -> bool:
-        return any(factor == self.step for factor in _factors(self.unit, text, self.counter))
+        multiplied = self.products and self.depth == 0
+        return bool(words(text) & names) or (multiplied and self.step in _factors(self.unit, text, self.counter))
 
     def follows(self, text: str) -> bool:
         """Whether an expression depends on the counter."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, final
@@ -91,7 +90,6 @@ class Loop:
 
     line: int
     span: Span
-    head: Span
     condition: str
     update: Span
     body: Span
@@ -251,11 +249,6 @@ class Unit:
         return self._is_product(text, self.dimensions)
 
 
-def inside(items: Iterable[Loop], span: Span) -> list[Loop]:
-    """The loops that begin in a span."""
-    return [item for item in items if span.holds(item.span.start)]
-
-
 def _inside(node: Node, kind: str) -> bool:
     parent = node.parent
     while parent is not None and "declarat" in parent.type:
@@ -276,8 +269,7 @@ def _loop(node: Node) -> Loop:
     if body is not None and not words(text):
         text = " && ".join(_breaks(body))
     where = _span(body)
-    head = Span(node.start_byte, where.start)
-    return Loop(line_of(node), _span(node), head, text, _span(node.child_by_field_name("update")), where)
+    return Loop(line_of(node), _span(node), text, _span(node.child_by_field_name("update")), where)
 
 
 def _breaks(body: Node) -> list[str]:
