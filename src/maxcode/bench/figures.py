@@ -74,49 +74,17 @@ def _log_gain(at: RankedRow) -> float:
     return math.log(at.row.best.value)
 
 
-def _rank(at: RankedRow) -> float:
-    return at.rank
-
-
-def _correctness(at: RankedRow) -> float:
-    return at.row.correct / max(1, at.row.candidates)
-
-
-def _fast1(at: RankedRow) -> float:
-    return at.row.faster / max(1, at.row.candidates)
-
-
 GEOMETRIC = Figure(Column("geometric", "geometric mean", "x"), _log_gain, shown=math.exp)
 MAXCODE = (
     Figure(Column("median", "median speed-up", "x"), _log_gain, on_problem=math.exp, average=median),
     GEOMETRIC,
-    Figure(Column("rank", "average rank", "rank"), _rank),
-    Figure(Column("correctness", "Correctness", "share"), _correctness),
-    Figure(Column("fast1", "Fast1", "share"), _fast1),
+    Figure(Column("rank", "average rank", "rank"), lambda at: at.rank),
+    Figure(Column("correctness", "Correctness", "share"), lambda at: at.row.correct / max(1, at.row.candidates)),
+    Figure(Column("fast1", "Fast1", "share"), lambda at: at.row.faster / max(1, at.row.candidates)),
 )
 
 
 # ---------------------------------------------------------------------------------------------------------------- PIE
-
-
-def _optimized(at: RankedRow) -> float:
-    return float(at.row.best.value >= OPTIMIZED)
-
-
-def _gain(at: RankedRow) -> float:
-    return at.row.best.value  # 1 if nothing was confirmed: clamped, as in the paper
-
-
-def _solved(at: RankedRow) -> float:
-    return float(at.row.correct > 0)
-
-
-def _solved_by_pie(at: RankedRow) -> float:
-    return float(at.row.by_pie > 0)
-
-
-def _solved_by_kernelbench(at: RankedRow) -> float:
-    return float(at.row.by_kernelbench > 0)
 
 
 def _best_of(samples: int, at: RankedRow) -> float:
@@ -126,10 +94,11 @@ def _best_of(samples: int, at: RankedRow) -> float:
 
 def _pie(most: int) -> tuple[Figure, ...]:
     whole = (
-        Figure(Column("opt", "%Opt", "share", "pie"), _optimized),
-        Figure(Column("speedup", "mean speed-up", "x", "pie"), _gain),
-        Figure(Column("correct", "Correct", "share", "pie"), _solved),
-        Figure(Column("pie_correct", "Correct by PIE's checker", "share", "pie"), _solved_by_pie),
+        Figure(Column("opt", "%Opt", "share", "pie"), lambda at: float(at.row.best.value >= OPTIMIZED)),
+        # the gain is 1 if nothing was confirmed: clamped, as in the paper
+        Figure(Column("speedup", "mean speed-up", "x", "pie"), lambda at: at.row.best.value),
+        Figure(Column("correct", "Correct", "share", "pie"), lambda at: float(at.row.correct > 0)),
+        Figure(Column("pie_correct", "Correct by PIE's checker", "share", "pie"), lambda at: float(at.row.by_pie > 0)),
     )
     sampled = (Figure(Column(f"best@{k}", f"Best@{k}", "x", "pie"), partial(_best_of, k)) for k in powers_of_two(most))
     return (*whole, *sampled)
@@ -151,11 +120,7 @@ def _kernelbench(most: int) -> tuple[Figure, ...]:
         for p in FAST_AT
     )
     by_rule = Column("kernelbench_correct", "Correct by KernelBench's rule", "share", "kernelbench")
-    return (*fast, Figure(by_rule, _solved_by_kernelbench, of_all=True))
-
-
-def _maxcode(most: int) -> tuple[Figure, ...]:
-    return MAXCODE
+    return (*fast, Figure(by_rule, lambda at: float(at.row.by_kernelbench > 0), of_all=True))
 
 
 @final
@@ -169,7 +134,7 @@ class Suite:
 
 SUITES = {
     "maxcode": Suite(
-        _maxcode,
+        lambda most: MAXCODE,
         "a run's speed-up is that of its best, measured again on fresh pairs after it was selected; the papers take "
         "the highest of all measured values, which is too high by chance",
     ),
