@@ -58,7 +58,7 @@ TWO = [
 def test_a_candidate_counts_for_the_last_word_on_it_and_for_no_more_than_what_was_confirmed(tmp_path: Path) -> None:
     tried = tried_in(recorded(tmp_path / "run", TWO))
     assert [one.worth for one in tried] == [1.5, 1.0, 1.8, 1.8, 1.7, 1.0]
-    assert [one.value for one in tried] == [1.5, 0.0, 1.8, 1.9, 1.7, 1.0]
+    assert [one.word.value for one in tried] == [1.5, 0.0, 1.8, 1.9, 1.7, 1.0]
     assert [one.depth for one in tried] == [1, 1, 1, 1, 2, 2]
 
 
@@ -70,7 +70,8 @@ def test_pie_s_checker_has_a_word_of_its_own_where_it_was_asked(tmp_path: Path) 
     wrong = [Evaluation(Outcome.WRONG, Feedback(cases=one)) for one in cases]
     lines += [Evaluated(at=(1, slot), evaluation=one) for slot, one in enumerate([*wrong, judged(1.5)])]
     tried = tried_in(recorded(tmp_path / "run", [*lines, Settled(batch=1)]))
-    assert [(one.correct, one.by_pie) for one in tried] == [(False, True), (False, False), (False, False), (True, True)]
+    found = [(one.word.correct, one.word.by_pie) for one in tried]
+    assert found == [(False, True), (False, False), (False, False), (True, True)]
 
 
 def test_best_so_far_along_every_axis_is_that_worked_out_by_hand(tmp_path: Path) -> None:

@@ -42,17 +42,8 @@ class Trace:
 
     def along(self, axis: Axis) -> Steps:
         """The steps along an axis."""
-        match axis:
-            case "candidates":
-                return self.candidates
-            case "depth":
-                return self.depth
-            case "tokens":
-                return self.tokens
-            case "seconds":
-                return self.seconds
-            case "dollars":
-                return self.dollars
+        steps: Steps = getattr(self, axis)
+        return steps
 
 
 def best_at(steps: Steps, x: float) -> float:
@@ -66,20 +57,13 @@ class Tried:
     """One candidate at the end of the record.
 
     ``depth``    below the original
-    ``value``    its speed-up; 0: not correct, or not timed
     ``worth``    the speed-up that it counts for; 1: no gain
     ``settled``  the second at which its batch ended
-    ``by_kernelbench``  whether KernelBench's own rule calls it correct; our outcome if that was not asked
-    ``by_pie``   whether PIE's own checker calls it correct; our outcome if that checker did not run
     """
 
     at: StateId
     depth: int
-    correct: bool
-    by_pie: bool
-    by_kernelbench: bool
-    faster: bool
-    value: float
+    word: LastWord
     worth: float
     settled: float
     usage: Usage
@@ -87,8 +71,13 @@ class Tried:
 
 @final
 @dataclass(slots=True)
-class _Word:
-    """The last evaluation of a candidate."""
+class LastWord:
+    """The last evaluation of a candidate.
+
+    ``value``    its speed-up; 0: not correct, or not timed
+    ``by_kernelbench``  whether KernelBench's own rule calls it correct; our outcome if that was not asked
+    ``by_pie``   whether PIE's own checker calls it correct; our outcome if that checker did not run
+    """
 
     correct: bool
     by_pie: bool
@@ -99,7 +88,7 @@ class _Word:
     low: float
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> _Word:
+    def of(cls, evaluation: Evaluation) -> LastWord:
         timing = evaluation.timing
         correct = evaluation.outcome is Outcome.CORRECT
         by_pie = correct if evaluation.pie_correct is None else evaluation.pie_correct
@@ -134,7 +123,7 @@ class _Reading:
     """A record during reading; it keeps no program."""
 
     parents: dict[int, tuple[StateId, ...]] = field(default_factory=dict)  # by batch, by slot
-    words: dict[StateId, _Word] = field(default_factory=dict)
+    words: dict[StateId, LastWord] = field(default_factory=dict)
     usage: dict[StateId, Usage] = field(default_factory=dict)
     settled: dict[int, tuple[float, float]] = field(default_factory=dict)  # batch -> its end in seconds, the best then
     leader: StateId | None = None
@@ -143,7 +132,7 @@ class _Reading:
         """Ends a batch: the referee's evaluations replace those of the races, and the best of the run follows."""
         anew = {(line.batch, slot): evaluation for slot, evaluation in line.evaluations.items()}
         anew |= dict([line.champion] if line.champion is not None else [])
-        self.words |= {at: _Word.of(evaluation) for at, evaluation in anew.items()}
+        self.words |= {at: LastWord.of(evaluation) for at, evaluation in anew.items()}
         mine = [(line.batch, slot) for slot in range(len(self.parents.get(line.batch, ())))]
         known = [self.leader] if self.leader is not None else []
         refuted = line.champion is not None
@@ -168,7 +157,7 @@ def tried_in(folder: Path) -> tuple[Tried, ...]:
                 case Proposed():
                     reading.usage[line.at] = line.action.usage
                 case Evaluated():
-                    reading.words[line.at] = _Word.of(line.evaluation)
+                    reading.words[line.at] = LastWord.of(line.evaluation)
                 case Settled():
                     reading.settle(line, watch.seconds)
     except OSError as error:
@@ -185,19 +174,7 @@ def _tried(reading: _Reading) -> Iterator[Tried]:
             continue
         word, (seconds, then) = reading.words[at], reading.settled[at[0]]
         worth = max(1.0, min(word.value, then, final)) if word.faster else 1.0
-        usage = reading.usage.get(at, Usage())
-        yield Tried(
-            at,
-            depths[at],
-            word.correct,
-            word.by_pie,
-            word.by_kernelbench,
-            word.faster,
-            word.value,
-            worth,
-            seconds,
-            usage,
-        )
+        yield Tried(at, depths[at], word, worth, seconds, reading.usage.get(at, Usage()))
 
 
 def are_exchangeable(tried: Sequence[Tried]) -> bool:
