@@ -72,7 +72,8 @@ def raced(
     turned = (ahead is first) == bool(at)  # the candidate was the second run's winner
     ratio = None if verdict.speedup is None else _interval(verdict.speedup, turned)
     if not proved:
-        return Raced(ratio, "not significant", _why(verdict), verdict)
+        why = verdict.why or "; ".join(verdict.reasons) or verdict.outcome.value
+        return Raced(ratio, "not significant", why, verdict)
     return Raced(ratio, "second" if turned else "first", "", verdict)
 
 
@@ -87,10 +88,6 @@ def _raced(
 
 def _is_proved(verdict: CandidateResult) -> bool:
     return verdict.speedup is not None and verdict.speedup.confirmed
-
-
-def _why(verdict: CandidateResult) -> str:
-    return verdict.why or "; ".join(verdict.reasons) or verdict.outcome.value
 
 
 def _interval(found: Speedup, turned: bool) -> Interval:

@@ -15,9 +15,9 @@ from operator import itemgetter
 from typing import final
 
 from maxcode.bench.figures import GEOMETRIC
-from maxcode.bench.resampling import Block, Point, complete, drawn_averages, interval_of
+from maxcode.bench.resampling import Block, complete, drawn_averages, interval_of
 from maxcode.bench.rows import BenchRow
-from maxcode.bench.trace import Axis, Steps, best_at
+from maxcode.bench.trace import Axis, best_at
 from maxcode.core.types import Interval
 
 DRAWS, LEAST_DRAWS = 2000, 500  # fewer for many problems, whose averages vary less between resamples
@@ -53,19 +53,12 @@ def _curve(method: str, axis: Axis, blocks: Mapping[str, Sequence[Block]], seed:
     if not runs or not all(steps for seeds in runs for steps in seeds):
         return None
     places = _places(max(steps[-1][0] for seeds in runs for steps in seeds), axis)
-    by_problem = [[_point(steps, places) for steps in seeds] for seeds in runs]
+    by_problem = [[tuple(math.log(best_at(steps, x)) for x in places) for steps in seeds] for seeds in runs]
     figures = [GEOMETRIC] * len(places)
-    columns, drawn = drawn_averages(by_problem, figures, _draws(len(runs)), seed)
+    draws = max(LEAST_DRAWS, min(DRAWS, DRAWS * 200 // len(runs)))
+    columns, drawn = drawn_averages(by_problem, figures, draws, seed)
     intervals = map(interval_of, figures, columns, drawn)
     return Curve(method, axis, tuple(zip(places, intervals, strict=True)))
-
-
-def _draws(problems: int) -> int:
-    return max(LEAST_DRAWS, min(DRAWS, DRAWS * 200 // problems))
-
-
-def _point(steps: Steps, places: Sequence[float]) -> Point:
-    return tuple(math.log(best_at(steps, x)) for x in places)
 
 
 def _places(end: float, axis: Axis) -> list[float]:

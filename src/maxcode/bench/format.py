@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import final
 
 import msgspec
 
@@ -29,19 +27,19 @@ def as_text(table: MethodTable, curves: Sequence[Curve] = ()) -> str:
     """Aligned lines: the methods, the best so far along the axis of ``curves``, the costs, the pairs, the notes."""
     parts: list[str] = []
     if table.methods:
-        counts = f"{_counted(table.problems, 'problem')}, {_counted(table.cells, 'run')}"
+        counts = f"{counted(table.problems, 'problem')}, {counted(table.cells, 'run')}"
         parts.append(f"{counts}; [95 % bootstrap interval]")
-        parts += [_aligned(lines) for lines in _by_suite(table)]
+        parts += [_aligned(lines) for lines in lines_by_suite(table)]
         parts += [_aligned(_so_far(curves))] if curves else []
-        parts.append(_aligned(_costs(table.methods)))
+        parts.append(_aligned(cost_lines(table.methods)))
     if table.contrasts:
-        parts.append(_aligned(_pairs(table.contrasts)))
+        parts.append(_aligned(pair_lines(table.contrasts)))
     if table.notes:
         parts.append("\n".join(f"note: {note}" for note in table.notes))
     return "\n\n".join(parts)
 
 
-def _counted(count: int, thing: str) -> str:
+def counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
@@ -79,23 +77,7 @@ def _record(row: BenchRow) -> dict[str, object]:
     return dict(zip(_COLUMNS, values, strict=True))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """A table as lines of cells, headings first: ``figures`` has a block for every suite; ``costs``; ``pairs``, which
-    is empty if there are none."""
-
-    figures: list[list[list[str]]]
-    costs: list[list[str]]
-    pairs: list[list[str]]
-
-
-def as_lines(table: MethodTable) -> Lines:
-    """The blocks of ``as_text``, without alignment."""
-    return Lines(_by_suite(table), _costs(table.methods), _pairs(table.contrasts) if table.contrasts else [])
-
-
-def _by_suite(table: MethodTable) -> list[list[list[str]]]:
+def lines_by_suite(table: MethodTable) -> list[list[list[str]]]:
     """One block of lines for the figures of each paper; each line starts with the method."""
     named = {column.suite for column in table.columns}
     blocks = []
@@ -134,7 +116,8 @@ def _so_far(curves: Sequence[Curve]) -> list[list[str]]:
     ]
 
 
-def _costs(methods: Sequence[Summary]) -> list[list[str]]:
+def cost_lines(methods: Sequence[Summary]) -> list[list[str]]:
+    """The costs of the methods, headings first."""
     heads = ["cost", "candidates", "model calls", "tokens in", "tokens out", "dollars", "seconds"]
     return [heads, *([one.method, str(one.candidates), *_cost(one.cost)] for one in methods)]
 
@@ -144,7 +127,8 @@ def _cost(cost: Cost) -> list[str]:
     return [str(cost.calls), str(cost.prompt_tokens), str(cost.completion_tokens), dollars, f"{cost.seconds:.0f}"]
 
 
-def _pairs(contrasts: Sequence[Contrast]) -> list[list[str]]:
+def pair_lines(contrasts: Sequence[Contrast]) -> list[list[str]]:
+    """The pairs of methods, headings first."""
     shown = sorted(contrasts, key=lambda one: one.p)[:MOST_PAIRS]
     heads = [f"pairs ({len(shown)} of {len(contrasts)})", "ratio of means", "better/equal/worse", "p", "adjusted", ""]
     return [heads, *map(_pair, shown)]

@@ -19,7 +19,7 @@ from maxcode.bench.bench_folder import Planned
 from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.curves import Curve
 from maxcode.bench.figures import SUITES
-from maxcode.bench.format import as_lines
+from maxcode.bench.format import cost_lines, counted, lines_by_suite, pair_lines
 from maxcode.bench.rows import BenchRow, Cost
 from maxcode.bench.runner import BenchState
 from maxcode.bench.table import MethodTable
@@ -61,7 +61,7 @@ def write_bench_report(out: Path, view: BenchView) -> Path:
 def page(view: BenchView, name: str) -> str:
     """The whole page."""
     methods, problems = _named(view)
-    title = f"{_counted(len(methods), 'method')} on {_counted(len(problems), 'problem')}"
+    title = f"{counted(len(methods), 'method')} on {counted(len(problems), 'problem')}"
     header = element(
         "header",
         element("h1", f"Bench {name}"),
@@ -82,7 +82,7 @@ def _sections(view: BenchView) -> Iterator[Part]:
         yield "pairs", "Pairs", _pairs(view)
     if view.found.rows:
         yield "problems", "Problems", _map(view)
-        yield "cost", "Cost", _block("What the compared runs cost", as_lines(view.table).costs)
+        yield "cost", "Cost", _block("What the compared runs cost", cost_lines(view.table.methods))
     if view.found.left:
         yield "open", "Left open", _left(view)
     yield "terms", "The bench", _terms(view)
@@ -132,10 +132,6 @@ def _spent(view: BenchView) -> Html:
     return element("dl", *told, class_="spent")
 
 
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
 # -------------------------------------------------------------------------------------------------------------- curves
 
 
@@ -159,7 +155,7 @@ def _figure(view: BenchView, curves: Sequence[Curve]) -> Html:
         for at, one in zip(colors, ordered, strict=True)
     )
     caption = (
-        f"Geometric mean of the best so far over {_counted(view.table.problems, 'problem')}, against "
+        f"Geometric mean of the best so far over {counted(view.table.problems, 'problem')}, against "
         f"{_AXES[curves[0].axis]}, on a logarithmic axis; bands are 95 % bootstrap intervals."
     )
     legend = element("ul", *keys, class_="legend", aria_hidden="true")
@@ -189,9 +185,9 @@ def _block(caption: str, lines: Sequence[Sequence[str]]) -> Html:
 def _figures(view: BenchView) -> Html:
     named = list(dict.fromkeys(column.suite for column in view.table.columns))
     suites = [name for name in SUITES if name in named]
-    counts = f"{_counted(view.table.problems, 'problem')}, {_counted(view.table.cells, 'run')}"
+    counts = f"{counted(view.table.problems, 'problem')}, {counted(view.table.cells, 'run')}"
     drawn = []
-    for name, (heads, *lines) in zip(suites, as_lines(view.table).figures, strict=True):
+    for name, (heads, *lines) in zip(suites, lines_by_suite(view.table), strict=True):
         drawn.append(_block(f"Figures of {name}: {counts}, 95 % bootstrap intervals", [["method", *heads[1:]], *lines]))
     return join(drawn)
 
@@ -201,12 +197,8 @@ def _pairs(view: BenchView) -> Html:
         "The ratio of geometric means has Student's 95 % interval over problems; p is from flipping the signs of the "
         "problems' gaps. Adjusted: p by Holm for all pairs of the table together; below 0.05 two methods differ."
     )
-    lines = as_lines(view.table).pairs
-    return join([_block("Pairs of methods, compared problem by problem", lines), _explained(told)])
-
-
-def _explained(told: str) -> Html:
-    return element("p", told, class_="explained")
+    drawn = _block("Pairs of methods, compared problem by problem", pair_lines(view.table.contrasts))
+    return join([drawn, element("p", told, class_="explained")])
 
 
 # ----------------------------------------------------------------------------------------------------------------- map
@@ -243,8 +235,9 @@ def _square(cells: Sequence[BenchRun], rows: dict[BenchRun, BenchRow]) -> Html:
     mean = math.exp(fmean(math.log(row.best.value) for row in done))
     links = (_link(row) for row in done)
     missing = f" of {len(cells)}" if len(done) < len(cells) else ""
+    shade = sum(mean >= edge for edge in SHADES)
     unmeasured = "not measurable" if not any(row.measured for row in done) else f"{mean:.2f}x"
-    return join([element("span", unmeasured, class_=f"shade s{_shade(mean)}"), " ", join(links, " "), missing])
+    return join([element("span", unmeasured, class_=f"shade s{shade}"), " ", join(links, " "), missing])
 
 
 def _link(row: BenchRow) -> Html:
@@ -253,10 +246,6 @@ def _link(row: BenchRow) -> Html:
     return element(
         "a", str(cell.seed), href=f"./{quote(cell.name, safe='')}/{NAME}", class_="seed", aria_label=label, title=label
     )
-
-
-def _shade(speedup: float) -> int:
-    return sum(speedup >= edge for edge in SHADES)
 
 
 def _shades() -> Iterator[str]:

@@ -60,8 +60,11 @@ class Pool:
     def __exit__(self, *error: object) -> None:
         try:
             while self._busy:
-                self._interrupt()
-                self._settle()
+                self._passed_on = self._pressed
+                for worker, _ in self._busy.values():
+                    worker.interrupt()
+                while self._busy and self._next() is not None:
+                    pass  # until all cells have ended, or another Ctrl-C
         finally:
             for worker in self._idle:
                 worker.end()
@@ -85,16 +88,6 @@ class Pool:
 
     def _press(self, *_: object) -> None:
         self._pressed += 1
-
-    def _interrupt(self) -> None:
-        self._passed_on = self._pressed
-        for worker, _ in self._busy.values():
-            worker.interrupt()
-
-    def _settle(self) -> None:
-        """Waits until all cells have ended, or until another Ctrl-C."""
-        while self._busy and self._next() is not None:
-            pass
 
     def _next(self) -> tuple[BenchRun, Found] | None:
         """The next cell to end; None if Ctrl-C came first."""

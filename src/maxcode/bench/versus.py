@@ -95,13 +95,9 @@ def versus(first: ComparedRun, second: ComparedRun) -> Versus:
     low, high = one.low / other.high, one.high / other.low
     ratio = Interval(value, min(low, value), max(high, value), max(0.0, round(confidence, 6)))
     busy = _was_busy(first) or _was_busy(second)
-    margin = MARGIN if _counted(first, second) else BUSY_SESSIONS if busy else SESSIONS
+    clocks = {run.timing.clock for run in (first, second) if run.timing is not None}
+    margin = MARGIN if clocks == {"instructions"} else BUSY_SESSIONS if busy else SESSIONS
     return Versus(ratio, _word(first, second, ratio, margin), margin, busy)
-
-
-def _counted(*runs: ComparedRun) -> bool:
-    clocks = {run.timing.clock for run in runs if run.timing is not None}
-    return clocks == {"instructions"}
 
 
 def _was_busy(run: ComparedRun) -> bool:
@@ -146,15 +142,8 @@ def _problem(of: ComparedRun) -> str:
 
 _REPEAT = "run one of them again with the options of the other"
 _HERE = "race both on this machine with --measure"
-_CURES = {
-    "goal": _REPEAT,
-    "flags": _REPEAT,
-    "checker": _REPEAT,
-    "device": _REPEAT,
-    "constants": _REPEAT,
-    "version": _HERE,
-    "sandbox": _HERE,
-}
+_CURES = dict.fromkeys(("goal", "flags", "checker", "device", "constants"), _REPEAT)
+_CURES |= dict.fromkeys(("version", "sandbox"), _HERE)
 _MACHINE = ("node", "cpu", "cores", "kernel", "compilers")
 _TESTS = ("seen", "held_out", "dropped")
 

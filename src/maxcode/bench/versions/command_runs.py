@@ -102,7 +102,8 @@ class Sandboxed:
     def __init__(self, asked: RaceAsked, sandbox: Sandbox) -> None:
         self._asked, self._sandbox = asked, sandbox
         self._binds = [(_showable(folder.resolve()), str(folder.resolve())) for folder in asked.shown]
-        self._stdin = _stdin_of(asked)
+        self._stdin = Blob.of(asked.stdin) if asked.stdin is not None else None
+        self._there = _THERE if sandbox.forks else _THERE + _ABSOLUTE
 
     @property
     def protection(self) -> str:
@@ -110,9 +111,8 @@ class Sandboxed:
 
     async def build(self, side: VersionSide, command: str, place: Scratch) -> VersionSide:
         script = (
-            _THERE + ("" if self._sandbox.forks else _ABSOLUTE)
-            + 'mkdir "$TMPDIR/built" && cp -R . "$TMPDIR/built" && cd "$TMPDIR/built" && sh -c "$1" '
-            + '&& tar --exclude=./.git -cf "$TMPDIR/maxcode-built.tar" .'
+            f'{self._there}mkdir "$TMPDIR/built" && cp -R . "$TMPDIR/built" && cd "$TMPDIR/built" && sh -c "$1" '
+            '&& tar --exclude=./.git -cf "$TMPDIR/maxcode-built.tar" .'
         )  # fmt: skip
         job = Job(
             ("sh", "-c", script, "sh", command), cpu_s=BUILD_S, wall_s=BUILD_S, memory_mb=_memory_mb(),
@@ -134,7 +134,8 @@ class Sandboxed:
         binds = [(side.folder, SIDE), *self._binds]
         async with self._sandbox.session(job.blobs, sources={}, binds=binds, measured=measured) as session:
             if self._asked.setup:
-                first = replace(job, argv=self._setup(), stdin=None)
+                setup = ("sh", "-c", self._there + _GO, "sh", "sh", "-c", self._asked.setup)
+                first = replace(job, argv=setup, stdin=None)
                 if not (ran := await session.run(replace(first, collect=(), cpu_s=BUILD_S, wall_s=BUILD_S))).ok:
                     raise InputError(f"--setup {self._asked.setup!r} fails on {side.described()}: {_said(ran)}")
             ran = await session.run(job)
@@ -142,16 +143,12 @@ class Sandboxed:
         rows = _rows_in(ran.files[_ROWS]) if _ROWS in ran.files else {}
         return CommandRun(trouble, ran.cpu_s, ran.wall_s, ran.stdout, rows, _counted(ran.stderr))
 
-    def _setup(self) -> tuple[str, ...]:
-        absolute = "" if self._sandbox.forks else _ABSOLUTE
-        return ("sh", "-c", _THERE + absolute + _GO, "sh", "sh", "-c", self._asked.setup)
-
     def _job(self, side: VersionSide, wall_s: float) -> Job:
         path = self._asked.read.partition(":")[2]
         words = (*_COUNTER, *side.words) if self._asked.goal == "instructions" else side.words
         if path:
             words = (path if "/" in path else f"./{path}", *words)
-        script = _THERE + ("" if self._sandbox.forks else _ABSOLUTE) + (_GO_AND_PACK if path else _GO)
+        script = self._there + (_GO_AND_PACK if path else _GO)
         return Job(
             ("sh", "-c", script, "sh", *words), stdin=self._stdin, cpu_s=wall_s * (os.cpu_count() or 1), wall_s=wall_s,
             memory_mb=_memory_mb(), output_mb=_OUTPUT_MB, processes=_PROCESSES, collect=(_ROWS,) if path else (),
@@ -219,10 +216,6 @@ _OWN = ("/tmp", "/proc", "/dev", "/usr", "/side", "/src")
 
 def _path(file: Any) -> str:
     return f"/proc/{os.getpid()}/fd/{file.fileno()}"
-
-
-def _stdin_of(asked: RaceAsked) -> Blob | None:
-    return Blob.of(asked.stdin) if asked.stdin is not None else None
 
 
 def _memory_mb() -> int:

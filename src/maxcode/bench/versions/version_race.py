@@ -172,7 +172,8 @@ class _Race:
                     now = time.monotonic()
                     spent_s, began = spent_s + now - began, now
                     if len(self.pairs) % _SAY_EVERY == 0:
-                        self.say(f"{len(self.pairs)} pairs, {spent_s:.0f} s: {self._middle()}")
+                        middle = statistics.median(self._overall("head"))
+                        self.say(f"{len(self.pairs)} pairs, {spent_s:.0f} s: head {middle:.3f}x")
         self.spent_s = spent_s
         if len(self.pairs) < self.rule.most and not self._is_decided():
             self.notes.append(f"the time is over (--max-seconds {self.asked.seconds:g})")
@@ -182,9 +183,6 @@ class _Race:
         if len(self.pairs) >= self.rule.most or self._is_decided():
             return False
         return not self.pairs or spent_s * (1 + 1 / len(self.pairs)) <= self.asked.seconds
-
-    def _middle(self) -> str:
-        return f"head {statistics.median(self._overall('head')):.3f}x"
 
     async def _pair(self, passes: int) -> None:
         arms = list(ARMS) * passes
