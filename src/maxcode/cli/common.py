@@ -37,7 +37,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout instead of lines.")
 
 
-def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """One decorator for several options; the help shows them in this order."""
 
     def decorated(command: Command) -> Command:
@@ -68,7 +68,7 @@ def parse_changes(context: click.Context, parameter: click.Parameter, words: tup
     return found
 
 
-goal_options = _together(  # what is measured, and where
+goal_options = together(  # what is measured, and where
     click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
                  "parallel programs), or executed instructions (counted by valgrind; other load does not change "
                  "them).  [default: cpu]"),
@@ -77,7 +77,7 @@ goal_options = _together(  # what is measured, and where
     click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs.  [default: cpu]"),
 )  # fmt: skip
 
-problem_options = _together(  # what the problem is
+problem_options = together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
                  "or input.K.txt with output.K.txt."),
     click.option("--args", "args", help="Arguments of the program in one string, the same in every run: '-n 3'."),
@@ -110,7 +110,7 @@ problem_options = _together(  # what the problem is
 )  # fmt: skip
 
 
-model_options = _together(  # the models, how they are called, and their highest cost
+model_options = together(  # the models, how they are called, and their highest cost
     click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
                  "list policies`), llm:MODEL, command:CMD (prompt on stdin, answer on stdout), agent:CMD (a coding "
                  "agent, which edits files), ask (`maxcode ask` and `maxcode tell`), or file.py:name.  "
@@ -140,7 +140,7 @@ model_options = _together(  # the models, how they are called, and their highest
 )  # fmt: skip
 
 
-value_options = _together(  # the value model and its use
+value_options = together(  # the value model and its use
     click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Value model: a "
                  "folder of `maxcode train to-go`, or busiest-loop, which needs no training.  Methods +value and "
                  "+rerank use its predictions; other methods only record them."),
@@ -150,15 +150,19 @@ value_options = _together(  # the value model and its use
 )  # fmt: skip
 
 
+def _set_variable(context: click.Context, name: str, value: str) -> None:
+    """Sets an environment variable, from which the evaluator and its workers read it, while the verb runs."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    context.call_on_close(lambda: os.environ.pop(name, None) if before is None else os.environ.update({name: before}))
+
+
 def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -> None:
-    """Sets the environment variable from which the evaluator and its workers read the tier, while the verb runs."""
     if not tier:
         return
     if context.meta.setdefault(VARIABLE, tier) != tier:
         raise click.UsageError("--sandbox and --unsafe-no-sandbox exclude each other; give one of them")
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = tier
-    context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
+    _set_variable(context, VARIABLE, tier)
 
 
 def _ask_for_setup(context: click.Context, _: click.Parameter, allowed: bool) -> None:
@@ -173,17 +177,11 @@ run_setup_option = click.option(
 
 
 def _keep_nothing(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    """Sets the environment variable from which the evaluator and its workers read it, while the verb runs."""
-    if not asked:
-        return
-    before = os.environ.get(NO_CACHE)
-    os.environ[NO_CACHE] = "1"
-    context.call_on_close(
-        lambda: os.environ.pop(NO_CACHE, None) if before is None else os.environ.update({NO_CACHE: before})
-    )
+    if asked:
+        _set_variable(context, NO_CACHE, "1")
 
 
-self_options = _together(  # how maxcode itself works
+self_options = together(  # how maxcode itself works
     click.option("--profile-self", is_flag=True, help="Show where the seconds of this command go: builds, "
                  "verifications, timing, waits.  In JSON the key is `profile`."),
     click.option("--no-cache", is_flag=True, callback=_keep_nothing, expose_value=False, help="Build and "
@@ -191,7 +189,7 @@ self_options = _together(  # how maxcode itself works
 )  # fmt: skip
 
 
-sandbox_options = _together(  # what protects this machine from the programs
+sandbox_options = together(  # what protects this machine from the programs
     click.option("--sandbox", type=click.Choice(TIERS), callback=_demand_tier, expose_value=False, help="Tier of the "
                  "sandbox: 1 bubblewrap, 2 Landlock.  [default: MAXCODE_SANDBOX, else the first that works here]"),
     click.option("--unsafe-no-sandbox", flag_value=UNSAFE, callback=_demand_tier, expose_value=False, help="Run "
@@ -200,7 +198,7 @@ sandbox_options = _together(  # what protects this machine from the programs
 )  # fmt: skip
 
 
-cluster_options = _together(  # where candidates are measured
+cluster_options = together(  # where candidates are measured
     click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes: local:SLOTS, "
                  "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT "
                  "(docs/how-to/use-a-cluster.md).  [default: this machine]"),
@@ -218,7 +216,7 @@ total_option = click.option(
 )  # fmt: skip
 
 
-budget_options = _together(  # how far a run may go
+budget_options = together(  # how far a run may go
     click.option("--budget", callback=_budget, metavar="AMOUNT", help="How far each run may go: 24 (candidates), "
                  "15-minutes, 0.5-dollars, 200k-tokens, 300-calls.  A METHOD/paper takes no more than the paper.  "
                  "[default: 24; a METHOD/paper: the paper's]"),

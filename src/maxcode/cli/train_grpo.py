@@ -12,7 +12,7 @@ from typing import Any, Self, final
 import click
 import msgspec
 
-from maxcode.cli.common import as_json, parse_changes, sandbox_options
+from maxcode.cli.common import as_json, parse_changes, sandbox_options, together
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import Interval
 from maxcode.evaluate.machine.machine import describe
@@ -27,7 +27,7 @@ PLAIN_EVERY_S = 20.0  # between two lines if there is no terminal
 _BAR = 24
 
 
-_OPTIONS = (
+_run_options = together(
     click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Run folder; the same "
                  "command resumes.  [default: runs/train-NAME-SEED]"),
     click.option("--seed", type=int, help="Random seed; replaces the configuration's."),
@@ -39,15 +39,9 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-def _options(command: Any) -> Any:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
-@_options
+@_run_options
 @click.option("--dry-run", is_flag=True, help="Print the first prompt, the ladder of rewards and the sizes; load no "
               "model and measure nothing.")  # fmt: skip
 @sandbox_options
@@ -64,7 +58,7 @@ def grpo(config: Path, dry_run: bool, **options: Any) -> None:
 
 @click.command()
 @click.option("--short", is_flag=True, help="Run the same phases in two minutes, which is too short to learn much.")
-@_options
+@_run_options
 @sandbox_options
 @as_json
 def demo(short: bool, **options: Any) -> None:
@@ -146,7 +140,6 @@ class TrainProgress:
         self._display.__exit__(kind, error, at)
 
     def say(self, note: Note) -> None:
-        """Shows the current phase."""
         now = time.monotonic()
         if note.phase != self._phase:
             self._phase, self._began, self._first, self._told = note.phase, now, note.done, 0.0
