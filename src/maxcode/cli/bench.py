@@ -199,7 +199,6 @@ class BenchAnswer:
         self.view = room.BenchView(plan, found, self.table, self.curves)
 
     def as_json(self) -> str:
-        """One object."""
         return room.as_json(self.table, self.found, self.curves)
 
     def show(self, json_: bool, csv_: Path | None, recorder: Recorder | None = None) -> None:
@@ -299,7 +298,6 @@ class BenchProgress:
         return f"/{whole}" if whole < MANY else ""
 
     def say(self, text: str) -> None:
-        """Shows the current activity."""
         self._display.say(text)
 
 

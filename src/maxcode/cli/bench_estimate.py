@@ -32,11 +32,9 @@ class BenchEstimate:
 
     @property
     def whole(self) -> Estimate:
-        """The cost of the bench."""
         return total([(one, 1.0) for one in self.methods.values()])
 
     def as_json(self) -> str:
-        """One object."""
         return msgspec.json.encode({**asdict(self), "whole": asdict(self.whole)}).decode()
 
     def as_text(self) -> str:

@@ -65,7 +65,6 @@ class RunCell:
     places: Path | None
 
     def request(self, cell: BenchRun) -> Request:
-        """The request of a cell."""
         request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
         return replace(request, seed=cell.seed, out=self.out / cell.name, certificate=False, anyway=True)
 

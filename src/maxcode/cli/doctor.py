@@ -35,7 +35,8 @@ def _lines(found: Checkup) -> list[str]:
     lines = [f"machine    {machine.cpu}, {machine.cores} cores, {machine.kernel}"]
     lines += [f"compiler   {name}: {version}" for name, version in machine.compilers.items()]
     lines.append(f"sandbox    {machine.sandbox}")
-    lines += [f"{'not used' if at == 0 else '':<10} {line}" for why in found.passed_over for at, line in _numbered(why)]
+    for why in found.passed_over:
+        lines += [f"{'' if at else 'not used':<10} {line}" for at, line in enumerate(why.splitlines())]
     lines.append(f"cgroup     {found.groups}")
     lines.append(f"valgrind   {found.no_counter or _COUNTS}")
     if found.findings:
@@ -47,21 +48,12 @@ def _lines(found: Checkup) -> list[str]:
         lines.append(
             f"clock      a program against itself: {found.noise} (±{width:.1%} after 15 pairs; the true ratio is 1)"
         )
-    lines += _load(found)
+    if found.pressure is not None:
+        advice = "; timing needs more pairs: stop other programs" if found.pressure >= BUSY else ""
+        lines.append(f"load       CPU pressure {found.pressure:.0f} % in the last 10 s{advice}")
     if found.missing:
         lines.append(f"install    sudo apt-get install {' '.join(dict.fromkeys(found.missing))}")
     return lines
 
 
-def _numbered(text: str) -> list[tuple[int, str]]:
-    return list(enumerate(text.splitlines()))
-
-
 _COUNTS = "instructions can be counted (--goal instructions, --tie-break instructions)"
-
-
-def _load(found: Checkup) -> list[str]:
-    if found.pressure is None:
-        return []
-    advice = "; timing needs more pairs: stop other programs" if found.pressure >= BUSY else ""
-    return [f"load       CPU pressure {found.pressure:.0f} % in the last 10 s{advice}"]

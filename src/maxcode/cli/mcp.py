@@ -217,7 +217,8 @@ class Tools:
         before = dict(os.environ)
         try:
             with verb.make_context(verb.name, list(words[1:]), help_option_names=[]) as context:
-                given = [one for one in verb.params if one.name and _is_given(context, one.name)]
+                given = [one for one in verb.params if one.name
+                         and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE]  # fmt: skip
                 refused = sorted(one.name for one in given if one.name in REFUSED)
                 if context.params.get("policy", "ask") != "ask":
                     refused.append("policy")
@@ -254,10 +255,6 @@ class Tools:
         if not path.is_relative_to(self.root):
             raise InputError(f"{word} is outside the folder of this server; give a path below it")
         return path
-
-
-def _is_given(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _given(option: str, value: str) -> list[str]:

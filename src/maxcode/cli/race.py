@@ -44,10 +44,6 @@ def _share(words: str, option: str) -> float:
     return share
 
 
-def _margin(context: click.Context, _: click.Parameter, words: str) -> float:
-    return _share(words, "--margin")
-
-
 def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str, float | None]:
     """Word -> its share, None without one."""
     found: dict[str, float | None] = {}
@@ -90,7 +86,7 @@ def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str
     "--margin",
     default="2%",
     show_default=True,
-    callback=_margin,
+    callback=lambda context, _, words: _share(words, "--margin"),
     metavar="SHARE",
     help="The largest change that counts as no change.",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -38,16 +39,12 @@ def verify(
     Exit status 0 if the winner is significantly faster here too; 1 if it is not; 2 if a file is not the one that the
     certificate was made with, or if the certificate was changed.
     """
-    found = repeat(certificate, problem, tests, _say, Moved(named_files(files), venv))
+    found = repeat(certificate, problem, tests, partial(echo, err=True), Moved(named_files(files), venv))
     if json_:
         echo_json(found.as_json())
     else:
         echo("\n".join(_lines(found)))
     return 0 if found.here.holds else 1
-
-
-def _say(words: str) -> None:
-    echo(words, err=True)
 
 
 def _lines(found: Repeated) -> list[str]:
