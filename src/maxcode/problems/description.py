@@ -153,15 +153,10 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
         found = msgspec.convert(dict(table), Description)
     except msgspec.ValidationError as error:
         raise InputError(f"{where}: {in_words(str(error))}") from error
-    found = _of_python(found)
+    if found.kind == "function" and found.python != PythonTable():
+        found = replace(found, kind="python")
     _sensible(found, where)
     return found
-
-
-def _of_python(found: Description) -> Description:
-    """The kind ``function`` with a table [python] is the kind ``python``."""
-    is_python = found.kind == "function" and found.python != PythonTable()
-    return replace(found, kind="python") if is_python else found
 
 
 def _known_keys(table: Mapping[str, Any], kind: type, where: str) -> None:

@@ -47,12 +47,12 @@ def include_folders(base: Path, named: Sequence[str], given: Sequence[Path]) -> 
     ``base`` gets the last part of its path as its name.  InputError if there is no such folder."""
     places: dict[str, Path] = {}
     for word in named:
-        if posixpath.isabs(word) or _normal(word).startswith(".."):
+        if posixpath.isabs(word) or posixpath.normpath(word).startswith(".."):
             raise InputError(
                 f"include: {word} is outside {base}; copy the folder there, or take it out of problem.toml and give "
                 f"--include {word}"
             )
-        places[_normal(word)] = base / word
+        places[posixpath.normpath(word)] = base / word
     for folder in given:
         name = os.path.relpath(folder.resolve(), base.resolve())
         places[name if not name.startswith("..") else _free(folder.resolve().name, base, places)] = folder
@@ -72,7 +72,7 @@ def with_headers(program: Program, tongue: Language, base: Path, folders: Includ
     while waiting:
         path = waiting.pop(0)
         for name, candidates in _included(path, files[path], folders):
-            found = next((one for one in candidates if one in files or _is_there(base, one, folders)), None)
+            found = next((one for one in candidates if one in files or folders.host(base, one).is_file()), None)
             if found is None or found in files:
                 continue
             if found.startswith(".."):
@@ -98,16 +98,8 @@ def _included(path: str, text: str, folders: IncludeFolders) -> Iterator[tuple[s
         name = quoted or pointed
         if posixpath.isabs(name):
             continue
-        beside = [_normal(posixpath.join(posixpath.dirname(path), name))] if quoted else []
-        yield name, [*beside, *(_normal(posixpath.join(folder, name)) for folder in folders.names)]
-
-
-def _is_there(base: Path, path: str, folders: IncludeFolders) -> bool:
-    return folders.host(base, path).is_file()
-
-
-def _normal(path: str) -> str:
-    return posixpath.normpath(path)
+        beside = [posixpath.normpath(posixpath.join(posixpath.dirname(path), name))] if quoted else []
+        yield name, [*beside, *(posixpath.normpath(posixpath.join(folder, name)) for folder in folders.names)]
 
 
 def _free(name: str, base: Path, taken: Mapping[str, Path]) -> str:

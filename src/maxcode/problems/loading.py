@@ -40,7 +40,7 @@ from maxcode.problems.mixture import is_mixture
 from maxcode.problems.python_table import python_spec
 from maxcode.problems.recipe import Place, Recipe, recipe_of
 from maxcode.problems.repository import KIND, repository
-from maxcode.problems.started_with import started_with
+from maxcode.problems.started_with import data_files
 from maxcode.problems.suite import Given, Origin
 from maxcode.problems.suites import given, is_named
 
@@ -84,7 +84,9 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     Paths of a command line (``given_paths.py``).  Raises InputError, with a remedy, for everything that cannot be used.
     """
     if is_named(source):
-        return _from_suite(source, tests, overrides or {})
+        if tests is not None:
+            raise InputError(f"{source} brings its own tests, if it has any; leave out --tests")
+        return from_given(given(source), overrides or {})
     overrides, paths = apart(overrides or {})
     if not os.path.lexists(source):
         raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
@@ -106,7 +108,8 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
 
 def _bare(source: Path, tests: Path | None, overrides: Mapping[str, Any], given: GivenPaths) -> Loaded:
     """A problem of a source file alone, which the options describe."""
-    kind = {"kind": "module"} if tests is None and _is_module(source) else {}
+    is_module = tests is None and source.suffix == ".py" and is_contract(_read_source(source.parent, source.name))
+    kind = {"kind": "module"} if is_module else {}
     found = describe(merged({"source": source.name, **kind}, overrides), "the options")
     if tests is None and KINDS[found.kind].has_tests and "tests" not in overrides:
         raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
@@ -122,15 +125,7 @@ def _repository(table: Mapping[str, Any], path: Path, tests: Path | None, given:
             f"{path} is a repository, whose commands name its tests and files (--tests, --file, --include, "
             "--compile-commands); leave them out"
         )
-    found = repository(table, path.parent, str(path))
-    return Loaded(found.problem, found.notes)
-
-
-def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) -> Loaded:
-    """A problem of a suite; its program is the text that the suite gives."""
-    if tests is not None:
-        raise InputError(f"{source} brings its own tests, if it has any; leave out --tests")
-    return from_given(given(source), overrides)
+    return Loaded(*repository(table, path.parent, str(path)))
 
 
 def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
@@ -141,11 +136,6 @@ def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
     loaded = _assemble(found, material, found.id or one.origin.id)
     notes = (*loaded.notes, *one.notes, one.origin.words)
     return replace(loaded, notes=notes, origin=one.origin, reference=one.reference)
-
-
-def _is_module(source: Path) -> bool:
-    """Whether a file is a PyTorch file in the KernelBench contract, which needs no tests."""
-    return source.suffix == ".py" and is_contract(_read_source(source.parent, source.name))
 
 
 def _alternative(source: Path) -> str:
@@ -167,7 +157,8 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
             f"the oracle; give [{found.kind}] tolerance in {DESCRIPTION}"
         )
     program, tongue = _program(found, material)
-    recipe = recipe_of(found, _place(material), program, tongue)
+    place = Place(material.base, material.given) if material.program is None else None
+    recipe = recipe_of(found, place, program, tongue)
     program, flags = recipe.program, recipe.flags
     _check_flags(tongue, flags)
     flags, bound = bounded(found, tongue, flags)
@@ -176,7 +167,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     called = _called(found, program, tongue, material)
     parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
-    begun = started_with(found, base, material.given.files, (*parts.seen, *parts.held_out))
+    files = data_files(found, base, material.given.files, (*parts.seen, *parts.held_out))
     spec = ProgramSpec(
         flags=flags,
         checker=found.checker,
@@ -195,9 +186,9 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         shared_cores=found.shared_cores,
         module=called.module,
         python=called.python,
-        args=begun.args,
-        env=begun.env,
-        files=begun.files,
+        args=found.args,
+        env=tuple(sorted(found.env.items())),
+        files=files,
         include=recipe.include,
         venv=_environment(found, tongue, base),
     )
@@ -253,10 +244,6 @@ def _environment(found: Description, tongue: Language, base: Path) -> str:
     folder = str((base / found.python.venv).absolute())
     find_python(folder)
     return folder
-
-
-def _place(material: _Material) -> Place | None:
-    return Place(material.base, material.given) if material.program is None else None
 
 
 def _module_spec(found: Description, program: Program, tongue: Language) -> ModuleSpec:

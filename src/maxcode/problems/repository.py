@@ -58,17 +58,9 @@ class RepoDescription:
     id: str = ""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class FoundRepository:
-    """A problem of this kind, with notes for the user."""
-
-    problem: Problem
-    notes: tuple[str, ...]
-
-
-def repository(table: Mapping[str, Any], folder: Path, where: str) -> FoundRepository:
-    """The problem that a table describes.  ``folder``: relative to which ``repo`` is; ``where`` names the file.
+def repository(table: Mapping[str, Any], folder: Path, where: str) -> tuple[Problem, tuple[str, ...]]:
+    """The problem that a table describes, and notes for the user.  ``folder``: relative to which ``repo`` is;
+    ``where`` names the file.
 
     InputError for an unknown key, a wrong type, and what the repository does not have.
     """
@@ -88,7 +80,7 @@ def repository(table: Mapping[str, Any], folder: Path, where: str) -> FoundRepos
     )
     name = found.id or top.resolve().name
     problem = Problem(name, KIND, tongue.name, program, settings, found.statement.strip(), found.goal)
-    return FoundRepository(problem, tuple(_notes(top, commit, found, program)))
+    return problem, tuple(_notes(top, commit, found, program))
 
 
 def _described(table: Mapping[str, Any], where: str) -> RepoDescription:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import final
 
 from maxcode.core.files import FileKind, read_file
 from maxcode.core.types import KINDS, Case, DataFile
@@ -19,16 +17,6 @@ _DATA = FileKind("the data file", at_most=MOST_BYTES)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OURS = frozenset({"PATH", "HOME", "TMPDIR", "PWD", "LC_ALL", "PADDING", "FILL", "GLIBC_TUNABLES"})
 _MOST_WORDS, _MOST_VARIABLES, _MOST_CHARACTERS = 400, 64, 32_000
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class StartedWith:
-    """As in ``ProgramSpec``."""
-
-    args: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
-    files: tuple[DataFile, ...] = ()
 
 
 def named_files(words: Iterable[str]) -> dict[str, Path]:
@@ -52,8 +40,10 @@ def named_files(words: Iterable[str]) -> dict[str, Path]:
     return found
 
 
-def started_with(found: Description, base: Path, given: Mapping[str, Path], cases: Iterable[Case]) -> StartedWith:
-    """Reads and checks what the runs of a problem are started with.
+def data_files(
+    found: Description, base: Path, given: Mapping[str, Path], cases: Iterable[Case]
+) -> tuple[DataFile, ...]:
+    """Checks what the runs of a problem are started with, and reads its data files.
 
     ``given``: data files of the command line (``named_files``), which replace those with the same name.
     InputError if the kind of the problem has none, or for what cannot be used.
@@ -71,7 +61,7 @@ def started_with(found: Description, base: Path, given: Mapping[str, Path], case
     _check_hidden(paths, cases)
     if (size := sum(len(one.content) for one in files)) > MOST_BYTES:
         raise InputError(f"the data files have {size} bytes, and at most {MOST_BYTES} are read; give smaller files")
-    return StartedWith(found.args, tuple(sorted(found.env.items())), files)
+    return files
 
 
 def _check_words(args: tuple[str, ...]) -> None:

@@ -48,18 +48,12 @@ def expanded(sources: Iterable[Path]) -> Listing:
     InputError if the data of a suite is missing, a name is unknown, or one problem is requested with different options.
     """
     found: dict[Path, Source] = {}
-    parts = [_listing(source) for source in sources]
+    parts = [mixture(source, _plain) if is_mixture(source) else _plain(source) for source in sources]
     for one in (one for part in parts for one in part.sources):
         if found.setdefault(one.path, one) != one:
             raise InputError(f"{one.path} is named twice, with different options; leave one of them out")
     left_out = dict.fromkeys(one for part in parts for one in part.left_out)
     return Listing(tuple(found.values()), tuple(left_out))
-
-
-def _listing(source: Path) -> Listing:
-    if is_mixture(source):
-        return mixture(source, _plain)
-    return _plain(source)
 
 
 def _plain(source: Path) -> Listing:

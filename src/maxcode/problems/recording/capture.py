@@ -138,16 +138,9 @@ def _read(folder: Path, most: int) -> _Recorded:
 
 
 def calls_in(data: bytes) -> Iterator[Call]:
-    """Recorded calls, each message with its size in front."""
-    at = 0
-    pair: list[bytes] = []
-    while at + 8 <= len(data):
-        size = int.from_bytes(data[at : at + 8], "little")
-        pair.append(data[at + 8 : at + 8 + size])
-        at += 8 + size
-        if len(pair) == 2:
-            yield pair[0], pair[1]
-            pair = []
+    """Recorded calls, each of two messages with their sizes in front."""
+    messages = _messages(data)
+    return zip(messages, messages, strict=False)
 
 
 def _spec(target: str, module: dict[str, Any]) -> tuple[PythonSpec, Program]:

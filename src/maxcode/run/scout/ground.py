@@ -34,7 +34,7 @@ class Ground:
         table = {"kind": "repo", "edit": list(found.edit), "benchmark": found.benchmark, "build": found.build,
                  "setup": found.setup, "env": dict(found.env), "language": found.language,
                  "show": list(found.show)}  # fmt: skip
-        return repository(table, self.top, "what was found").problem
+        return repository(table, self.top, "what was found")[0]
 
     def place(self, found: Conventions) -> Place:
         """Where its commands run."""
