@@ -19,16 +19,12 @@ final content of a scratch array is not compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, cast, final
 
 from maxcode.code.domains import domain_of
 from maxcode.code.expressions import value_of
-from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Argument, FunctionSpec
 from maxcode.errors import InputError, unknown
 
@@ -66,10 +62,9 @@ class FunctionTable:
     domain: Mapping[str, str] = field(default_factory=dict)
 
 
-def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] = MappingProxyType({})) -> FunctionSpec:
-    """The checked table with the texts of its files, which are in ``folder`` or in ``texts``; InputError with the key
-    that cannot be used."""
-    read = partial(_text, folder, texts)
+def function_spec(table: FunctionTable, read: Callable[[str], str]) -> FunctionSpec:
+    """The checked table with the texts of its files, which ``read`` gives; InputError with the key that cannot be
+    used."""
     for key in ("name", "header", "arguments", "timed", "flop"):
         if not getattr(table, key):
             raise InputError(f"[function] needs `{key}`; see docs/how-to/functions.md for an example")
@@ -172,9 +167,3 @@ def _check_words(spec: FunctionSpec) -> None:
             found = domain_of(text, known, given[name].ctype in ("int", "long"))
             if name in values and found.which == "between" and not found.low <= values[name] <= found.high:
                 raise InputError(f"[function]: the size {values} is outside the domain '{text}' of {name}")
-
-
-def _text(folder: Path, texts: Mapping[str, str], name: str) -> str:
-    if name in texts:
-        return texts[name]
-    return read_text(folder / name, FileKind("the file of [function]"))

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, final
 
@@ -21,12 +22,10 @@ from maxcode.core.types import (
     Case,
     Checker,
     Clock,
-    FunctionSpec,
     ModuleSpec,
     Problem,
     Program,
     ProgramSpec,
-    PythonSpec,
 )
 from maxcode.errors import InputError
 from maxcode.evaluate.python.runtime import find_python
@@ -168,7 +167,8 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     files = data_files(found, base, material.given.files, (*parts.seen, *parts.held_out))
-    spec = ProgramSpec(
+    spec = replace(
+        called,
         flags=flags,
         checker=found.checker,
         limits=found.limits,
@@ -181,11 +181,8 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         domain=found.tests.domain,
         folder=str(base.resolve()),
         checker_beside=found.checker_beside,
-        function=called.function,
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
-        module=called.module,
-        python=called.python,
         args=found.args,
         env=tuple(sorted(found.env.items())),
         files=files,
@@ -195,16 +192,6 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), _goal(found), permitted)
     return Loaded(problem, (*recipe.notes, *parts.notes, *bound, *_note_on_shapes(called.module)), recipe=recipe)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Called:
-    """How what is called in place of a whole program is called: one of these at most."""
-
-    function: FunctionSpec | None = None
-    module: ModuleSpec | None = None
-    python: PythonSpec | None = None
 
 
 def _program(found: Description, material: _Material) -> tuple[Program, Language]:
@@ -218,21 +205,30 @@ def _program(found: Description, material: _Material) -> tuple[Program, Language
     return program, tongue
 
 
-def _called(found: Description, program: Program, tongue: Language, material: _Material) -> _Called:
+def _called(found: Description, program: Program, tongue: Language, material: _Material) -> ProgramSpec:
+    """How what is called in place of a whole program is called, and nothing else."""
+    read = partial(_text_beside, found, material)
     match found.kind:
         case "function":
             if tongue.grammar not in ("c", "cpp"):
                 raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
-            return _Called(function=function_spec(found.function, material.base, material.texts))
+            return ProgramSpec(function=function_spec(found.function, read))
         case "module":
-            return _Called(module=_module_spec(found, program, tongue))
+            return ProgramSpec(module=_module_spec(found, program, tongue))
         case "python":
             if tongue.name != "python":
                 raise InputError(
                     f"[python] is for a source in Python, not in {tongue.name}; a C function has [function]"
                 )
-            return _Called(python=python_spec(found.python, program, material.base, material.texts))
-    return _Called()
+            return ProgramSpec(python=python_spec(found.python, program, material.base, read))
+    return ProgramSpec()
+
+
+def _text_beside(found: Description, material: _Material, name: str) -> str:
+    """The text of a file that a table names: as a suite gives it, else in the folder."""
+    if name in material.texts:
+        return material.texts[name]
+    return read_text(material.base / name, FileKind(f"the file of [{found.kind}]"))
 
 
 def _environment(found: Description, tongue: Language, base: Path) -> str:

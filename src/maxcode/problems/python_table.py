@@ -18,14 +18,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
-from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, read_text
+from maxcode.core.files import DATA_AT_MOST, FileKind, read_file
 from maxcode.core.types import DataFile, Program, PythonSpec
 from maxcode.errors import InputError, unknown
 
@@ -48,12 +46,9 @@ class PythonTable:
     calls: str = ""
 
 
-def python_spec(
-    table: PythonTable, program: Program, folder: Path, texts: Mapping[str, str] = MappingProxyType({})
-) -> PythonSpec:
-    """The checked table with the texts of its files, which are in ``folder`` or in ``texts``; InputError with the key
-    that cannot be used."""
-    read = partial(_text, folder, texts)
+def python_spec(table: PythonTable, program: Program, folder: Path, read: Callable[[str], str]) -> PythonSpec:
+    """The checked table with the texts of its files, which ``read`` gives, and the calls in ``folder``; InputError with
+    the key that cannot be used."""
     if not table.function or bool(table.inputs) == bool(table.calls):
         raise InputError(
             "[python] needs `function`, and either `inputs` or `calls`; see docs/how-to/python-functions.md"
@@ -119,9 +114,3 @@ def _names(node: ast.stmt) -> list[str]:
         return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
     stored = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
     return [one.id for one in stored]
-
-
-def _text(folder: Path, texts: Mapping[str, str], name: str) -> str:
-    if name in texts:
-        return texts[name]
-    return read_text(folder / name, FileKind("the file of [python]"))
