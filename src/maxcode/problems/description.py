@@ -24,10 +24,10 @@ An unknown key is refused with the nearest spelling, a wrong type with the expec
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal, final, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, final, get_args, get_type_hints
 
 import msgspec
 
@@ -38,6 +38,7 @@ from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
 from maxcode.problems.python_table import PythonTable
 
+T = TypeVar("T")
 DESCRIPTION = "problem.toml"
 LIMIT_BELOW = 1e8  # of each limit
 GENERATED = 4  # inputs to make if a generator is given without a number
@@ -140,27 +141,28 @@ def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
 def describe(table: Mapping[str, Any], where: str) -> Description:
     """The table as a Description.  ``where`` names the file in errors.  InputError for an unknown key, a wrong type or
     a bad value."""
-    _known_keys(table, Description, where)
+    known_keys(table, _names(Description), where)
     for name, kind in _TABLES.items():
         if isinstance(inner := table.get(name), Mapping):
-            _known_keys(inner, kind, f"[{name}] of {where}")
+            known_keys(inner, _names(kind), f"[{name}] of {where}")
     _known_value(table, "goal", _GOALS, where)
     _known_value(table, "tie_break", ("instructions",), where)
     _known_value(table, "checker_beside", ("pie",), where)
     _known_value(table, "kind", ("program", "function", "module"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
-    try:
-        found = msgspec.convert(dict(table), Description)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {in_words(str(error))}") from error
+    found = converted(table, Description, where)
     if found.kind == "function" and found.python != PythonTable():
         found = replace(found, kind="python")
     _sensible(found, where)
     return found
 
 
-def _known_keys(table: Mapping[str, Any], kind: type, where: str) -> None:
-    names = [one.name for one in fields(kind)]
+def _names(kind: type) -> list[str]:
+    return [one.name for one in fields(kind)]
+
+
+def known_keys(table: Iterable[str], names: Collection[str], where: str) -> None:
+    """InputError with the nearest spelling for a key that is none of these names."""
     for key in table:
         if key not in names:
             raise unknown(f"key in {where}:", key, names)
@@ -172,7 +174,15 @@ def _known_value(table: object, key: str, known: tuple[str, ...], where: str) ->
         raise unknown(f"{key} in {where}:", value, known)
 
 
-def in_words(message: str) -> str:
+def converted(table: Mapping[str, Any], kind: type[T], where: str) -> T:
+    """The table as a value of this kind; InputError for a wrong type."""
+    try:
+        return msgspec.convert(dict(table), kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{where}: {_in_words(str(error))}") from error
+
+
+def _in_words(message: str) -> str:
     """A validation message in terms of a TOML file: the key first, then the expected type."""
     complaint, _, path = message.partition(" - at ")
     key = path.strip("`").removeprefix("$").removeprefix(".")

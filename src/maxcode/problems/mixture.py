@@ -23,11 +23,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, final
 
-import msgspec
-
 from maxcode.core.files import read_toml
-from maxcode.errors import InputError, unknown
-from maxcode.problems.description import describe, in_words
+from maxcode.errors import InputError
+from maxcode.problems.description import converted, describe, known_keys
 from maxcode.problems.suite import Listing, Source
 
 KEY = "problems"
@@ -61,9 +59,7 @@ def mixture(path: Path, listing: Callable[[Path], Listing]) -> Listing:
     """The problems of all entries in order; ``listing`` resolves a path or a name.  InputError with the entry for what
     cannot be used."""
     table = read_toml(path)
-    for key in table:
-        if key != KEY:
-            raise unknown(f"key in {path}:", key, [KEY])
+    known_keys(table, [KEY], str(path))
     found = Listing()
     for number, entry in enumerate(table[KEY], start=1):
         found += _entry(entry, path, f"entry {number} of {path}", listing)
@@ -90,15 +86,10 @@ def _entry(entry: Mapping[str, Any], path: Path, where: str, listing: Callable[[
 
 def _chosen(entry: Mapping[str, Any], where: str) -> Chosen:
     names = [one.name for one in fields(Chosen)]
-    for key in entry:
-        if key not in names and key not in OPTIONS:
-            raise unknown(f"key in {where}:", key, [*names, *OPTIONS])
+    known_keys(entry, [*names, *OPTIONS], where)
     if not entry.get("source"):
         raise InputError(f'{where} has no source; write source = "pie:test", a folder, or a file')
-    try:
-        chosen = msgspec.convert({key: entry[key] for key in entry if key in names}, Chosen)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {in_words(str(error))}") from error
+    chosen = converted({key: entry[key] for key in entry if key in names}, Chosen, where)
     for key, value in (("sample", chosen.sample), ("limit", chosen.limit)):
         if value < 0 or (key in entry and value == 0):
             raise InputError(f"{where}: {key} is {value}; give 1 or more, or leave it out")

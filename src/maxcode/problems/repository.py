@@ -20,16 +20,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, final
 
-import msgspec
-
 from maxcode.code.languages import LANGUAGES, Language, language
 from maxcode.core.confined import refuse_outside
 from maxcode.core.types import Kind, Limits, Problem, Program, ProgramSpec, RepoSpec
-from maxcode.errors import InputError, unknown
+from maxcode.errors import InputError
 from maxcode.evaluate.repo.allowed import editable, is_matched, why_protected
 from maxcode.evaluate.repo.candidates import SOURCE_AT_MOST
 from maxcode.evaluate.repo.git import Tracked, changes_of, commit_of, contents, top_of, tracked
-from maxcode.problems.description import in_words
+from maxcode.problems.description import converted, known_keys
 
 KIND: Kind = "repo"
 _NAMES = {"c++": "cpp", "C++": "cpp", "C": "c", "js": "javascript", "golang": "go"}
@@ -84,18 +82,12 @@ def repository(table: Mapping[str, Any], folder: Path, where: str) -> tuple[Prob
 
 
 def _described(table: Mapping[str, Any], where: str) -> RepoDescription:
-    names = [one.name for one in fields(RepoDescription)]
-    for key in table:
-        if key not in names:
-            raise unknown(f"key in {where}:", key, names)
+    known_keys(table, [one.name for one in fields(RepoDescription)], where)
     for key in ("edit", "benchmark"):
         if not table.get(key):
             example = '["src/**/*.c"]' if key == "edit" else '"./bench"'
             raise InputError(f'{where}: kind = "repo" needs `{key}`, e.g. {key} = {example}')
-    try:
-        found = msgspec.convert(dict(table), RepoDescription)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {in_words(str(error))}") from error
+    found = converted(table, RepoDescription, where)
     for name in found.env:
         if not name.isascii() or not name.isidentifier():
             raise InputError(f"{where}: env sets {name!r}, which is no name of a variable; use letters, digits and _")
