@@ -92,18 +92,13 @@ class Archive:
         return max(self.elites().values(), key=lambda one: one.quality, default=None)
 
 
-def techniques_in(cell: Cell) -> frozenset[str]:
-    """The techniques of a cell, without its sizes."""
-    return frozenset(cell) & frozenset(TECHNIQUES)
-
-
 def open_to(problem: Problem, cells: Mapping[Cell, T]) -> list[T]:
     """The values of the cells that use only techniques that the problem permits or that its original uses."""
     if problem.permitted is None:
         return list(cells.values())
     own = (used(problem.language, text) for text in problem.program.files.values())
     permitted = problem.permitted.union(*own)
-    return [value for cell, value in cells.items() if techniques_in(cell) <= permitted]
+    return [value for cell, value in cells.items() if frozenset(cell) & frozenset(TECHNIQUES) <= permitted]
 
 
 def draw(*words: object) -> int:

@@ -328,7 +328,9 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         ),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
-        "slowest_test": lambda: slowest_test(scene.inputs, scene.baseline, _asks_for_slowest),
+        "slowest_test": lambda: slowest_test(
+            scene.inputs, scene.baseline, lambda state, reached: phase(state, reached) == "slowest"
+        ),
         "best": lambda: best(made.shows("program"), made.shows("trajectory")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
         "trajectory": lambda: trajectory(
@@ -347,7 +349,3 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
 def _instruct(made: Recipe) -> Instruct:
     """The instruction of a method; it speaks of the best program only if that is shown."""
     return beat_best if made.instruct is improve and made.shows("best") else made.instruct
-
-
-def _asks_for_slowest(state: State, reached: Reached) -> bool:
-    return phase(state, reached) == "slowest"
