@@ -37,8 +37,8 @@ def swap_dimensions(unit: Unit) -> Iterator[Edit]:
         for first, second in [*found.pairs, sizes]:
             patches += [unit.replace(first, text_of(second)), unit.replace(second, text_of(first))]
         lines = unit.lines_of(variable.declaration, *(first for first, _ in found.pairs))
-        what = f"stores {variable.name} by columns"
-        yield Edit("swap_dimensions", _site(variable), (), what, lines, Change(tuple(patches)))
+        what, site = f"stores {variable.name} by columns", unit.place(variable.name, variable.declaration)
+        yield Edit("swap_dimensions", site, (), what, lines, Change(tuple(patches)))
 
 
 def pad_rows(unit: Unit) -> Iterator[Edit]:
@@ -53,12 +53,8 @@ def pad_rows(unit: Unit) -> Iterator[Edit]:
         for pad in PADS:
             patch = Patch(sizes[1].end_byte, sizes[1].end_byte, f" + {pad}")
             what = f"makes the rows of {variable.name} {pad} elements longer"
-            lines = unit.lines_of(variable.declaration)
-            yield Edit("pad_rows", _site(variable), (("by", pad),), what, lines, Change((patch,)))
-
-
-def _site(variable: Variable) -> str:
-    return f"{variable.name} in {variable.home.name}" if variable.home is not None else variable.name
+            lines, site = unit.lines_of(variable.declaration), unit.place(variable.name, variable.declaration)
+            yield Edit("pad_rows", site, (("by", pad),), what, lines, Change((patch,)))
 
 
 def _sizes(unit: Unit, variable: Variable) -> tuple[Node, Node] | None:

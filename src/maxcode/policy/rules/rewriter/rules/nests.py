@@ -166,28 +166,29 @@ def access(node: Node) -> tuple[str, tuple[Node, ...]] | None:
     return (text_of(node), tuple(found)) if node.type == "identifier" and found else None
 
 
-def store(node: Node) -> Store | None:
-    """The store of a statement; None if it is another statement."""
+def _assigned(node: Node) -> tuple[Node, str, Node] | None:
+    """The left side, the operator and the right side of a statement; None if it assigns nothing."""
     inner = first_child(node) if node.type == "expression_statement" else None
     if inner is None or inner.type != "assignment_expression":
         return None
     left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
     operator = inner.child_by_field_name("operator")
-    if left is None or right is None or operator is None or (where := access(left)) is None:
-        return None
-    return Store(node, where[0], where[1], text_of(operator), right)
+    return None if left is None or right is None or operator is None else (left, text_of(operator), right)
+
+
+def store(node: Node) -> Store | None:
+    """The store of a statement; None if it is another statement."""
+    found = _assigned(node)
+    where = access(found[0]) if found is not None else None
+    return None if found is None or where is None else Store(node, *where, *found[1:])
 
 
 def sum_of(node: Node) -> tuple[str, str, Node] | None:
     """The variable, the operator and the addend of ``s += E;``."""
-    inner = first_child(node) if node.type == "expression_statement" else None
-    if inner is None or inner.type != "assignment_expression":
+    found = _assigned(node)
+    if found is None or found[0].type != "identifier" or found[1] == "=":
         return None
-    left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
-    operator = inner.child_by_field_name("operator")
-    if left is None or right is None or operator is None or left.type != "identifier" or text_of(operator) == "=":
-        return None
-    return text_of(left), text_of(operator), right
+    return text_of(found[0]), found[1], found[2]
 
 
 @final

@@ -73,7 +73,7 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
 def restrict(unit: Unit) -> Iterator[Edit]:
     """Declares that the pointer parameters of a function never overlap; every call must pass different arrays."""
     for function in unit.functions:
-        pointers = [p for p in function.parameters if p.kind == "pointer" and p.name and _is_single(p)]
+        pointers = [p for p in function.parameters if p.kind == "pointer" and p.name and _pointer_name(p) is not None]
         if (
             function.method
             or function.name in unit.shared
@@ -87,7 +87,7 @@ def restrict(unit: Unit) -> Iterator[Edit]:
         pairs = [(a, b) for k, a in enumerate(names) for b in [*names[k + 1 :], *sorted(arrays)]]
         if _moves(unit, function, names) or not all(distinct(unit, a, b, start + 1) for a, b in pairs):
             continue
-        spots = [spot for p in pointers if (spot := _name_of(p)) is not None]
+        spots = [spot for p in pointers if (spot := _pointer_name(p)) is not None]
         patches = tuple(Patch(spot.start_byte, spot.start_byte, "__restrict__ ") for spot in spots)
         what = "promises that its arrays do not overlap"
         yield Edit("restrict", function.name, (), what, unit.lines_of(function.declarator), Change(patches))
@@ -227,17 +227,11 @@ def _is_steady(unit: Unit, function: Function, number: int) -> bool:
     outer = outer_writes(unit, function.name)
     if outer is None:
         return False
-    calls = unit.calls(function.name)
     if not outer:
         return True
-    mentions = sum(1 for token in unit.tokens if token.text == function.name)
-    declared = sum(
-        1
-        for n in unit.nodes("function_declarator")
-        if (d := n.child_by_field_name("declarator")) and text_of(d) == function.name
-    )
-    if mentions != len(calls) + declared:
+    if not _is_only_called(unit, function.name):
         return False
+    calls = unit.calls(function.name)
     return all(_is_apart(unit, node, arguments, number, outer) for _, node, arguments in calls)
 
 
@@ -279,20 +273,13 @@ def _reachable_names(unit: Unit, name: str, outer: frozenset[str]) -> frozenset[
     return frozenset({name} | {other for other in outer if other not in known})
 
 
-def _is_single(given: Parameter) -> bool:
+def _pointer_name(given: Parameter) -> Node | None:
+    """The name of a parameter that is one pointer; None for another form."""
     declarator = given.node.child_by_field_name("declarator")
-    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
-    return (
-        declarator is not None
-        and declarator.type == "pointer_declarator"
-        and inner is not None
-        and inner.type == "identifier"
-    )
-
-
-def _name_of(given: Parameter) -> Node | None:
-    declarator = given.node.child_by_field_name("declarator")
-    return declarator.child_by_field_name("declarator") if declarator is not None else None
+    if declarator is None or declarator.type != "pointer_declarator":
+        return None
+    inner = declarator.child_by_field_name("declarator")
+    return inner if inner is not None and inner.type == "identifier" else None
 
 
 def _moves(unit: Unit, function: Function, names: list[str]) -> bool:
