@@ -99,7 +99,8 @@ class _Offers:
         found = list(edits(unit, inexact, self.rules))
         if not before:
             self.pointed = self._pointed_at(found)
-        friends = {friend for one in before for friend in _friends(one.edit.rule)}
+        made = {one.edit.rule for one in before}
+        friends = {friend for rule in RULES if rule.name in made for friend in rule.friends}
         for rule, offered in found:
             choices = [self._choice(edit) for edit in open_to(offered, before, self.request.experience)]
             if any(one.weight for one in choices):
@@ -151,7 +152,3 @@ def _units_of(problem: Problem) -> Iterator[tuple[str, Unit]]:
         if name := suffixes.get(PurePosixPath(path).suffix, ""):
             others = [one for other, one in files.items() if other != path]
             yield path, Unit(name, text, others, problem.spec.flags)
-
-
-def _friends(name: str) -> tuple[str, ...]:
-    return next(rule.friends for rule in RULES if rule.name == name)

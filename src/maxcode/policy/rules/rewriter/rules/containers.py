@@ -12,7 +12,7 @@ from maxcode.code.cpp.declarations import Variable, first_child
 from maxcode.code.cpp.edit import Change, Edit, Snippet, Value
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import Token, text_of
+from maxcode.code.source import text_of
 
 
 class Declared(NamedTuple):
@@ -140,12 +140,9 @@ def uses(unit: Unit, variable: Variable) -> Iterator[tuple[list[str], int]]:
     found = expanded(unit, *variable.scope)
     texts = [token.text for token in found]
     for k, token in enumerate(found):
-        if token.text == variable.name and not _is_declaration(variable, token) and texts[k - 1] not in (".", "->"):
+        declared = variable.node.start_byte <= token.start < variable.node.end_byte
+        if token.text == variable.name and not declared and texts[k - 1] not in (".", "->"):
             yield texts, k
-
-
-def _is_declaration(variable: Variable, token: Token) -> bool:
-    return variable.node.start_byte <= token.start < variable.node.end_byte and token.text == variable.name
 
 
 def lines_of_uses(unit: Unit, variable: Variable) -> tuple[tuple[int, int], ...]:

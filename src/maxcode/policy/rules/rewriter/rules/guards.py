@@ -30,15 +30,12 @@ _OLD_CPP = frozenset({"c++98", "gnu++98", "c++03", "gnu++03"})
 _CPP_11 = frozenset({"c++11", "gnu++11", "c++0x", "gnu++0x"})
 _CPP_14 = frozenset({"c++14", "gnu++14", "c++1y", "gnu++1y"})
 _OLD_C = frozenset({"c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"})
-_NEEDS_14 = frozenset({"grid", "hash", "paged", "power", "radix", "remainder", "lambda", "memo", "reader", "writer"})
 _NEEDS_17 = frozenset({"lambda", "power", "remainder", "radix"})
 
 
 def held(unit: Unit, node: Node) -> bool:
     """Whether no text may be put in front of a loop or around it."""
-    if _pragma_words(unit, node) is not None or not _starts_statement(unit, node) or _is_entered(node):
-        return True
-    if _is_cut_short(unit, node):
+    if _pragma_words(unit, node) is not None or _is_entered(node) or _is_cut_short(unit, node):
         return True
     around = node.parent
     while around is not None and around.type != "function_definition":
@@ -77,14 +74,10 @@ def _pragma_words(unit: Unit, node: Node) -> frozenset[str] | None:
 
 def _macro_words(unit: Unit, position: int) -> frozenset[str] | None:
     """An empty set if a macro that is no loop stands in front of a token, so that it may be a pragma; else None."""
-    before = _code_before(unit, position)
+    before = next((token for token in reversed(unit.tokens[:position]) if not token.directive), None)
     if before is None or before.text in _BEFORE:
         return None
     return None if before.text == ")" and _heads(unit, before) else frozenset()
-
-
-def _code_before(unit: Unit, position: int) -> Token | None:
-    return next((token for token in reversed(unit.tokens[:position]) if not token.directive), None)
 
 
 def _heads(unit: Unit, close: Token) -> bool:
@@ -98,11 +91,6 @@ def _heads(unit: Unit, close: Token) -> bool:
             loop = macro is not None and macro.clear and bool(macro.body) and macro.body[0].text in ("for", "while")
             return name in _HEADS or loop
     return False
-
-
-def _starts_statement(unit: Unit, node: Node) -> bool:
-    position = _starts(unit).get(node.start_byte)
-    return position is not None and _macro_words(unit, position) is None
 
 
 def _is_entered(node: Node) -> bool:

@@ -36,7 +36,6 @@ ROOMS = (256, 4096, 65536)
 _QUEUE = words("push emplace front back pop empty size")
 _DEQUE = words("push_back push_front pop_back pop_front front back empty size clear emplace_back emplace_front")
 _STACK = words("push emplace top pop empty size")
-_ENDS = words("front back top")
 _GROWS = words("push_back emplace_back")
 
 

@@ -32,12 +32,6 @@ def tuned(text: str, constant: str, value: int) -> str:
     return re.sub(rf"\b({re.escape(constant)} = )\d+", rf"\g<1>{value}", text)
 
 
-def constant_in(text: str, constant: str) -> int | None:
-    """The value of a constant of the runtime; None if it is missing."""
-    match = re.search(rf"\b{re.escape(constant)} = (\d+)", text)
-    return int(match[1]) if match else None
-
-
 def applied(unit: Unit, edit: Edit) -> str:
     """The program after an edit that was found on ``unit``."""
     inserted = "".join(_include(unit, header) for header in edit.change.includes)
