@@ -11,7 +11,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch, encode
 from maxcode.policy.rules.modules.operations import known
 from maxcode.policy.rules.modules.rules.fusing import lines_of
-from maxcode.policy.rules.modules.sheet import CLASS, Op, class_of, method, read
+from maxcode.policy.rules.modules.sheet import CLASS, Op, class_of, method, read, value_named
 from maxcode.policy.rules.modules.writing import WRITING, New, changed, replaced
 
 _LAST = "memory_format=torch.channels_last"
@@ -39,23 +39,19 @@ def channels_last(unit: Unit) -> Iterable[Edit]:
     sheet = read(unit.text)
     if sheet is None or f"self.to({_LAST})" in unit.text:
         return
-    at = next((at for at, op in enumerate(sheet.ops) if _is_conv(known(sheet, op))), None)
+    kinds = [known(sheet, op) for op in sheet.ops]
+    at = next((at for at, kind in enumerate(kinds) if kind is not None and kind.kind == "Conv2d"), None)
     init = method(sheet.cls, "__init__")
-    if at is None or init is None:
+    if at is None or init is None or value_named(sheet.result) is None:
         return
-    op = sheet.ops[at]
-    kind = known(sheet, op)
-    assert kind is not None
-    if kind.value is None:
+    op, kind = sheet.ops[at], kinds[at]
+    if kind is None or kind.value is None:
         return
     fresh = max(one.value for one in sheet.ops) + 1
     turned = ast.parse(f"_v{kind.value}.contiguous({_LAST})", mode="eval").body
     ops = [*sheet.ops[:at], Op(fresh, turned), Op(op.value, replaced(op.expr, {kind.value: ast.Name(f"_v{fresh}")}))]
-    ops += sheet.ops[at + 1 :]
-    result = ast.parse(f"_v{fresh + 1}.contiguous()", mode="eval").body
-    ops.append(Op(fresh + 1, replaced(result, {fresh + 1: sheet.result}) if _is_value(sheet.result) else sheet.result))
-    if not _is_value(sheet.result):
-        return
+    result = ast.parse(f"{ast.unparse(sheet.result)}.contiguous()", mode="eval").body
+    ops += [*sheet.ops[at + 1 :], Op(fresh + 1, result)]
     change = changed(sheet, New(ops, ast.Name(f"_v{fresh + 1}")))
     last = init.body[-1]
     assert last.end_lineno is not None
@@ -83,14 +79,6 @@ def _tree(text: str) -> ast.Module | None:
         return ast.parse(text)
     except SyntaxError:
         return None
-
-
-def _is_conv(found: object) -> bool:
-    return getattr(found, "kind", "") == "Conv2d"
-
-
-def _is_value(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id.startswith("_v")
 
 
 def _line_end(text: str, line: int) -> int:

@@ -147,12 +147,9 @@ def _output(row: RowReduction) -> str:
         return "x0.new_empty(())"
     if row.kind.kind in _TWICE:
         return "torch.empty_like(x0)"
-    ones = ", ".join("1" for _ in range(_dims(row) - row.kept)) if row.kind.values.get("keepdim") else ""
+    dims = len(Shapes(row.sheet).operand(row.kind.operand) or ())
+    ones = ", ".join(["1"] * (dims - row.kept)) if row.kind.values.get("keepdim") else ""
     return f"x0.new_empty((*x0.shape[:{row.kept}], {ones}))" if ones else f"x0.new_empty(x0.shape[:{row.kept}])"
-
-
-def _dims(row: RowReduction) -> int:
-    return len(Shapes(row.sheet).operand(row.kind.operand) or ())
 
 
 # ------------------------------------------------------------------------------------------------------------- windows

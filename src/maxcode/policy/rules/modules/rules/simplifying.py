@@ -17,6 +17,7 @@ from maxcode.policy.rules.modules.sheet import Op, Sheet, read, value_named, val
 from maxcode.policy.rules.modules.writing import New, changed, replaced, without_dead
 
 _AT_MOST = 40  # rewrites in sequence
+_text = ast.unparse
 
 
 class Rewrite(NamedTuple):
@@ -114,10 +115,6 @@ def applied(sheet: Sheet, one: Rewrite) -> Sheet:
 def parsed(written: str) -> ast.expr:
     """An expression's tree."""
     return ast.parse(written, mode="eval").body
-
-
-def _text(node: ast.expr) -> str:
-    return ast.unparse(node)
 
 
 def _made(place: RewriteSite, value: int | None) -> bool:
