@@ -63,7 +63,7 @@ def listing(program: Program, language: str) -> str:
 def changed(before: Program, after: Program, most: int) -> str:
     """The unified diff of two programs as a fenced block, at most ``most`` characters of it; a line says what is left
     out.  Programs of more than 200,000 characters are not compared: that takes quadratic time."""
-    if max(_length(before), _length(after)) > _COMPARED:
+    if max(length_of(before), length_of(after)) > _COMPARED:
         return "(the program is too long to be compared)"
     diff = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in after.files.items())
     if not diff:
@@ -77,15 +77,16 @@ def changed(before: Program, after: Program, most: int) -> str:
 def is_rewrite(before: Program, after: Program) -> bool:
     """Whether the lines that changed are, old and new, as long as the new program: then that tells the change in less
     room than a diff."""
-    size = _length(after)
-    if max(_length(before), size) > _COMPARED:
+    size = length_of(after)
+    if max(length_of(before), size) > _COMPARED:
         return False
     diff = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in after.files.items())
     touched = sum(len(line) for line in diff.split("\n") if line.startswith(("+", "-")))
     return touched >= max(size, _SHORT)
 
 
-def _length(program: Program) -> int:
+def length_of(program: Program) -> int:
+    """The characters of all files."""
     return sum(map(len, program.files.values()))
 
 

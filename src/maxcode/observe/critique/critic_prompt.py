@@ -34,7 +34,7 @@ from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
 from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
 from maxcode.observe.known import fact_lines
-from maxcode.observe.part import changed, is_rewrite, listing
+from maxcode.observe.part import changed, is_rewrite, length_of, listing
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here the original and a change are shown whole
@@ -120,7 +120,7 @@ def _new_program(problem: Problem, program: Program, step: Step, previous: Step 
         told = f"No program could be read from the last answer. This is the original program. {told}"
     elif program == problem.program and previous is None:
         told = f"This is the original program; nothing was changed yet. {told}"
-    if _length(program) > LONGEST:
+    if length_of(program) > LONGEST:
         return f"{told}\n\n{_windows(problem, program, step)}"
     return f"{told}\n\n{_listing(problem, program)}"
 
@@ -129,7 +129,7 @@ def _original_program(problem: Problem, program: Program) -> str:
     """The original, which the results must equal; only named if it is the new program or too long."""
     if program == problem.program:
         return "It is the new program below."
-    if _length(problem.program) > WHOLE:
+    if length_of(problem.program) > WHOLE:
         return "It is too long to be shown."
     return listing(problem.program, problem.language)
 
@@ -138,9 +138,9 @@ def _previous_program(problem: Problem, program: Program, previous: Step | None)
     before = judged(problem, previous) if previous is not None else problem.program
     if before == program:
         return "The same as the new program."
-    if before == problem.program and _length(before) <= WHOLE:
+    if before == problem.program and length_of(before) <= WHOLE:
         return "The original program."
-    if is_rewrite(before, program) and _length(before) <= WHOLE:
+    if is_rewrite(before, program) and length_of(before) <= WHOLE:
         return f"The new program rewrites it:\n\n{listing(before, problem.language)}"
     return f"It became the new program by this change:\n\n{changed(before, program, WHOLE)}"
 
@@ -257,7 +257,3 @@ def _cut(text: str, most: int) -> str:
     if len(text) <= most:
         return text.strip("\n")
     return f"{text[:most].rstrip()}\n({len(text) - most} more characters are left out)"
-
-
-def _length(program: Program) -> int:
-    return sum(map(len, program.files.values()))

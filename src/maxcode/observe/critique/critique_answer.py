@@ -82,19 +82,14 @@ def read(text: str, lines: int) -> CritiqueAnswer | Unreadable:
     reported.
     """
     faults = [] if text.strip() else ["the answer is empty"]
-    for view in _views(text[-_READ_AT_MOST:]):
+    text = text[-_READ_AT_MOST:]
+    for view in (answer_of(text), text):  # without its reasoning, then whole: a tag of reasoning may be in the answer
         for found in reversed(list(_objects(view))):
             answer = found if isinstance(found, Unreadable) else _checked(found, lines)
             if isinstance(answer, CritiqueAnswer):
                 return answer
             faults.append(answer.reason)
     return Unreadable(faults[0] if faults else "the answer holds no JSON object")
-
-
-def _views(text: str) -> Iterator[str]:
-    """The text without its reasoning, then the whole text: the reasoning tag may be part of the answer."""
-    yield answer_of(text)
-    yield text
 
 
 def _objects(text: str) -> Iterator[Any]:

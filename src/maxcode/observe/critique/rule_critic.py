@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step, Timing
+from maxcode.core.types import Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step, Timing
 from maxcode.observe.critique.critique_answer import Bottleneck
 from maxcode.observe.feedback import are_alike, machine_lines
 
@@ -249,7 +249,7 @@ def _build_errors(evaluation: Evaluation) -> list[str]:
 
 def _failures(evaluation: Evaluation, previous: Step | None) -> list[str]:
     failing = [case for case in evaluation.feedback.cases if case.outcome is not Outcome.CORRECT]
-    told = [_case_line(case) for case in failing if case.seen][:3]
+    told = [f"Test {case.name} {case.outcome.value}: {case.detail}" for case in failing if case.seen][:3]
     hidden = sum(1 for case in failing if not case.seen)
     if hidden:
         told.append(f"{hidden} held-out test(s) failed: the change is not valid for all inputs.")
@@ -262,7 +262,3 @@ def _failures(evaluation: Evaluation, previous: Step | None) -> list[str]:
     if evaluation.outcome is Outcome.TIMEOUT:
         told.append("Too slow to finish: a loop that does not end, or a far worse algorithm.")
     return told
-
-
-def _case_line(case: CaseResult) -> str:
-    return f"Test {case.name} {case.outcome.value}: {case.detail}"
