@@ -54,7 +54,8 @@ class CommandModel:
         with tempfile.TemporaryDirectory(prefix="maxcode-command-") as folder:
             report = Path(folder, "usage.json")
             variables = {**os.environ, USAGE_VARIABLE: str(report), DRAW_VARIABLE: str(request.draw)}
-            text = await self._answer(_prompt(request), variables)
+            prompt = "\n\n".join(message.text.strip() for message in request.messages)
+            text = await self._answer(prompt.encode() + b"\n", variables)
             reported = self._reported(report)
         seconds = time.monotonic() - started
         usage = Usage(1, reported.prompt_tokens, reported.completion_tokens, seconds, reported.dollars)
@@ -106,7 +107,3 @@ def command_model(name: str) -> CommandModel:
     if shutil.which(argv[0]) is None:
         raise InputError(f"there is no program '{argv[0]}' (from '{name}'); correct its name, or make it executable")
     return CommandModel(argv)
-
-
-def _prompt(request: ModelRequest) -> bytes:
-    return "\n\n".join(message.text.strip() for message in request.messages).encode() + b"\n"

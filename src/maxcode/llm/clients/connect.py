@@ -91,18 +91,17 @@ def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled
     return Journalled(NoModel() if journal.replay is not None else connect(name, settings), name, journal)
 
 
-def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
+def is_priced(name: str, settings: ModelSettings) -> bool:
     """Whether the price of the model called ``name`` is known with these settings; a command may report its own."""
-    return name.startswith(REPORTING) or price_of(name, settings, environment) is not None
+    return name.startswith(REPORTING) or price_of(name, settings) is not None
 
 
-def price_of(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> Price | None:
+def price_of(name: str, settings: ModelSettings) -> Price | None:
     """The price of the model called ``name`` with these settings; None if it is not known."""
     if name.startswith(REPORTING):
         return None
-    variables = os.environ if environment is None else environment
-    endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
-    return _price(endpoint, settings, variables)
+    endpoint = (_claude_at if _is_anthropic(name, settings, os.environ) else _openai_at)(name, settings, os.environ)
+    return _price(endpoint, settings, os.environ)
 
 
 def estimate_tokens(text: str) -> int:

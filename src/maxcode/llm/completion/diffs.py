@@ -21,7 +21,7 @@ from typing import final
 
 from maxcode.core.types import Program
 from maxcode.llm.completion.blocks import Unread, line_end
-from maxcode.llm.completion.edits import indent_of
+from maxcode.llm.completion.edits import indent_of, places_of
 from maxcode.llm.completion.nearest import what_stands_there
 
 _FILE = re.compile(
@@ -171,10 +171,7 @@ def _place(lines: Sequence[str], hunk: Hunk, shift: int) -> int | None:
     if not old:  # only additions, without context
         return min(len(lines), max(0, hunk.near + shift)) if hunk.near else None
     for key in (str, str.rstrip, str.strip):
-        have, want = [key(line) for line in lines], [key(line) for line in old]
-        found = [at for at in range(len(have) - len(want) + 1)
-                 if have[at] == want[0] and have[at : at + len(want)] == want]  # fmt: skip
-        if found:
+        if found := places_of(lines, old, key):
             return min(found, key=lambda at: abs(at + 1 - hunk.near - shift))
     return None
 

@@ -177,25 +177,25 @@ def _spliced(text: str, at: int, count: int, put: Lines) -> str:
 Match = tuple[int, int, Lines]  # first line, number of lines, replacement
 
 
-def _found(lines: Lines, search: Lines, key: Callable[[str], str]) -> list[int]:
+def places_of(lines: Lines, search: Lines, key: Callable[[str], str]) -> list[int]:
     """The positions of the lines of ``search``, compared by ``key`` of each line."""
     have, want = [key(line) for line in lines], [key(line) for line in search]
     return [at for at in range(len(have) - len(want) + 1) if have[at] == want[0] and have[at : at + len(want)] == want]
 
 
 def _as_they_are(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
-    return [(at, len(search), replacement) for at in _found(lines, search, str)]
+    return [(at, len(search), replacement) for at in places_of(lines, search, str)]
 
 
 def _up_to_line_ends(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
-    return [(at, len(search), replacement) for at in _found(lines, search, str.rstrip)]
+    return [(at, len(search), replacement) for at in places_of(lines, search, str.rstrip)]
 
 
 def _up_to_indentation(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
     """The replacement gets the same change of indentation as its SEARCH lines."""
     return [
         (at, len(search), _moved(lines[at : at + len(search)], search, replacement))
-        for at in _found(lines, search, str.strip)
+        for at in places_of(lines, search, str.strip)
     ]
 
 
