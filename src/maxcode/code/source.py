@@ -86,6 +86,11 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def writable(text: str) -> str:
+    """The text without lone surrogates, which a half-received answer can hold but no file and no request can."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def walk(node: Node) -> Iterator[Node]:
     """The node and its descendants, parents first, in the order of the text."""
     waiting = [node]

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
+from maxcode.code.source import writable
 from maxcode.core.history import Reached
 from maxcode.core.roles import Policy
 from maxcode.core.types import Action, Evaluation, Observation, Program, Section, State
@@ -39,13 +40,12 @@ async def propose(
 
 
 def _writable(action: Action) -> Action:
-    """The action without lone surrogates, which a half-received answer can hold but no file can."""
     drawn = tuple(replace(one, program=_cleaned(one.program)) for one in action.drawn)
     return replace(
         action,
         program=_cleaned(action.program),
-        completion=_clean(action.completion),
-        unread=_clean(action.unread),
+        completion=writable(action.completion),
+        unread=writable(action.unread),
         drawn=drawn,
     )
 
@@ -53,11 +53,7 @@ def _writable(action: Action) -> Action:
 def _cleaned(program: Program | None) -> Program | None:
     if program is None:
         return None
-    return Program({path: _clean(text) for path, text in program.files.items()})
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return Program({path: writable(text) for path, text in program.files.items()})
 
 
 def duplicate_of(action: Action, parent: State, reached: Reached) -> State | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from maxcode.code.source import answer_of
+from maxcode.code.source import answer_of, writable
 from maxcode.core.types import Action, Observation, Problem, Program
 from maxcode.errors import InputError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
@@ -80,7 +80,7 @@ class Llm:
             found = read(completion.text, program, problem.language, "edits", problem.entry, is_open=True)
             if not wanted or not isinstance(found, Unread):
                 break
-            told = f"# Shown\n\n{_sendable(shown(program, wanted))}\n\nNow answer."
+            told = f"# Shown\n\n{writable(shown(program, wanted))}\n\nNow answer."
             turns = (*request.messages, Message("assistant", completion.text), Message("user", told))
             request = replace(request, messages=turns)
             more = await self.model.complete(request)
@@ -130,7 +130,7 @@ def messages(
     task = (observation.section("Task") or _filled("task_rules")).strip()
     none = [_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else []
     told.append("\n\n".join([f"# Task\n\n{task}", *([form] if form else [_form(problem, answer), *none])]))
-    return Message("system", rules_for(problem)), Message("user", _sendable("\n\n".join(told)))
+    return Message("system", rules_for(problem)), Message("user", writable("\n\n".join(told)))
 
 
 def _form(problem: Problem, answer: Answer) -> str:
@@ -140,11 +140,6 @@ def _form(problem: Problem, answer: Answer) -> str:
         asks = _filled("answer_show", most=str(MOST_WISHES))
         return f"{form} {_filled('answer_repository')}\n\n{asks}"
     return form if len(paths) == 1 else f"{form} {_filled('answer_files', paths=', '.join(paths))}"
-
-
-def _sendable(text: str) -> str:
-    """The text without code points that a program can hold and a request cannot."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _filled(name: str, **values: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from maxcode.code.source import fenced, prose
+from maxcode.code.source import fenced, prose, writable
 from maxcode.code.techniques import describe
 from maxcode.core.types import (
     GOALS,
@@ -80,8 +80,7 @@ def user_text(problem: Problem, step: Step, previous: Step | None, setting: Sett
         "history": fenced("\n".join(_history(previous))),
         "beside": fenced("\n".join(setting.beside) or "none"),
     }
-    text = template("critic").substitute(filled).strip()
-    return text.encode("utf-8", "replace").decode()  # a candidate that is not valid text is rejected, but still shown
+    return writable(template("critic").substitute(filled).strip())  # a candidate that is no text is shown too
 
 
 def _machine(problem: Problem, setting: Setting) -> list[str]:

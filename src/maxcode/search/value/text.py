@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple, final
 
-from maxcode.code.source import unified_diff
+from maxcode.code.source import unified_diff, writable
 from maxcode.observe.feedback import feedback_lines
 from maxcode.search.value.situation import Situation
 
@@ -49,7 +49,7 @@ def sections(one: Situation, classes: int) -> list[Section]:
         "Critique": "" if one.step is None else one.step.critique,
     }
     opening = _OPENING.format(language=one.language, depth=one.depth, u=one.u)
-    found = [Section(f"\n{name}:\n", _readable(text), _WEIGHTS[name]) for name, text in texts.items()]
+    found = [Section(f"\n{name}:\n", writable(text).strip(), _WEIGHTS[name]) for name, text in texts.items()]
     return [Section(opening, "", 1), *found, Section(_END.format(last=classes - 1), "", 1)]
 
 
@@ -86,7 +86,3 @@ def _changed(one: Situation) -> str:
     """The lines that the last step removed and added, without context; that is in the program."""
     lines = unified_diff(one.parent, one.program).splitlines()[2:]
     return "\n".join(line for line in lines if line[:1] in ("+", "-"))
-
-
-def _readable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode().strip()
