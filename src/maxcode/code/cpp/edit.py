@@ -8,9 +8,11 @@ notes of earlier steps.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, final
+
+from tree_sitter import Node
 
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
@@ -78,6 +80,18 @@ def label(rule: str, site: str, params: Iterable[tuple[str, Value]]) -> str:
 def kind_of(written: str) -> str:
     """The kind of a label: the label without the integers that tune it."""
     return re.sub(r"(?:, |(?<=\())\w+=\d+(?=[,)])", "", written)
+
+
+Spots = dict[str, list[tuple[Node, tuple[Patch, ...]]]]  # site -> its spots, each with what changes there
+
+
+def edits_by_site(
+    unit: Unit, rule: str, what: str, found: Spots, snippets: tuple[Snippet, ...] = (), includes: tuple[str, ...] = ()
+) -> Iterator[Edit]:
+    """One edit without parameters for each site: the changes at all of its spots."""
+    for site, spots in found.items():
+        change = Change(tuple(patch for _, patches in spots for patch in patches), snippets, includes)
+        yield Edit(rule, site, (), what, unit.lines_of(*(node for node, _ in spots)), change)
 
 
 @final

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Variable, ancestor
-from maxcode.code.cpp.edit import Change, Edit, Snippet
+from maxcode.code.cpp.edit import Change, Edit, Snippet, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch, text_of
@@ -39,49 +39,39 @@ def int_pow(unit: Unit) -> Iterator[Edit]:
     """Computes pow of two integers by multiplication while that is exact; decided at compile time."""
     if "pow" in unit.by_name:
         return
-    found: dict[str, list[Node]] = {}
+    found: Spots = {}
     for _, node, arguments in unit.calls("pow"):
         function = node.child_by_field_name("function")
         if len(arguments) == 2 and function is not None:
-            found.setdefault(unit.place("pow", node), []).append(function)
-    for site, spots in found.items():
-        change = Change(tuple(unit.replace(spot, "mxr::power") for spot in spots), (Snippet("power"),))
-        yield Edit("int_pow", site, (), "multiplies instead of calling pow", unit.lines_of(*spots), change)
+            spot = function, (unit.replace(function, "mxr::power"),)
+            found.setdefault(unit.place("pow", node), []).append(spot)
+    yield from edits_by_site(unit, "int_pow", "multiplies instead of calling pow", found, (Snippet("power"),))
 
 
 def product_pow(unit: Unit) -> Iterator[Edit]:
     """Multiplies instead of ``pow(x, 3)`` and higher whole powers; changes last digits, so needs a tolerance."""
-    found: dict[str, list[tuple[Node, Patch]]] = {}
+    found: Spots = {}
     for _, node, arguments in unit.calls("pow") if "pow" not in unit.by_name else ():
         if "complex" not in unit.words and len(arguments) == 2 and re.fullmatch(r"[3-8]", text_of(arguments[1])):
             text = f"mxr::product<{text_of(arguments[1])}>({text_of(arguments[0])})"
-            found.setdefault(unit.place("pow", node), []).append((node, unit.replace(node, text)))
-    for site, spots in found.items():
-        change = Change(tuple(patch for _, patch in spots), (Snippet("product"),))
-        lines = unit.lines_of(*(node for node, _ in spots))
-        yield Edit("product_pow", site, (), "multiplies instead of calling pow", lines, change)
+            found.setdefault(unit.place("pow", node), []).append((node, (unit.replace(node, text),)))
+    yield from edits_by_site(unit, "product_pow", "multiplies instead of calling pow", found, (Snippet("product"),))
 
 
 def short_mod(unit: Unit) -> Iterator[Edit]:
     """Uses the 32-bit division for ``a % b`` if both numbers are small; b must not be a constant."""
-    found: dict[str, list[Node]] = {}
+    found: Spots = {}
     for node in unit.nodes("binary_expression"):
         operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
         if operator is None or right is None or text_of(operator) != "%" or _is_known(unit, right):
             continue
         if ancestor(node, "preproc_if", "preproc_elif") is not None and _in_condition(node):
             continue
-        found.setdefault(unit.place("%", node), []).append(node)
-    for site, spots in found.items():
-        patches: list[Patch] = []
-        for node in spots:
-            operator = node.child_by_field_name("operator")
-            if operator is not None:
-                patches.append(Patch(node.start_byte, node.start_byte, "mxr::remainder("))
-                patches.append(unit.replace(operator, ","))
-                patches.append(Patch(node.end_byte, node.end_byte, ")"))
-        change = Change(tuple(patches), (Snippet("remainder"),))
-        yield Edit("short_mod", site, (), "divides in 32 bits where that is enough", unit.lines_of(*spots), change)
+        before = Patch(node.start_byte, node.start_byte, "mxr::remainder(")
+        patches = before, unit.replace(operator, ","), Patch(node.end_byte, node.end_byte, ")")
+        found.setdefault(unit.place("%", node), []).append((node, patches))
+    what = "divides in 32 bits where that is enough"
+    yield from edits_by_site(unit, "short_mod", what, found, (Snippet("remainder"),))
 
 
 def binary_gcd(unit: Unit) -> Iterator[Edit]:

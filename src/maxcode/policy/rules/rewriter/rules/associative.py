@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tree_sitter import Node
-
 from maxcode.code.cpp.declarations import Variable
-from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.edit import Edit, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import Patch, text_of
+from maxcode.code.source import text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
     Declared,
     NewType,
@@ -85,7 +83,7 @@ def flat_set(unit: Unit) -> Iterator[Edit]:
 
 def set_bound(unit: Unit) -> Iterator[Edit]:
     """Calls ``s.lower_bound(x)`` instead of the linear std::lower_bound; for a set or multiset in default order."""
-    found: dict[str, list[tuple[Node, Patch]]] = {}
+    found: Spots = {}
     for name, node, arguments in unit.calls("lower_bound", "upper_bound"):
         ends = [_END.fullmatch(text_of(argument).replace(" ", "")) for argument in arguments[:2]]
         if len(arguments) != 3 or not ends[0] or not ends[1] or ends[0]["what"] != ends[1]["what"]:
@@ -95,11 +93,8 @@ def set_bound(unit: Unit) -> Iterator[Edit]:
             continue
         if _is_set(unit.type_of(root, node.start_byte), what.count("[") - _dims(unit, root, node.start_byte)):
             patch = unit.replace(node, f"{what}.{name}({text_of(arguments[2])})")
-            found.setdefault(unit.place(what, node), []).append((node, patch))
-    for site, spots in found.items():
-        lines = unit.lines_of(*(node for node, _ in spots))
-        change = Change(tuple(patch for _, patch in spots))
-        yield Edit("set_bound", site, (), "searches the tree instead of walking it", lines, change)
+            found.setdefault(unit.place(what, node), []).append((node, (patch,)))
+    yield from edits_by_site(unit, "set_bound", "searches the tree instead of walking it", found)
 
 
 _END = re.compile(r"(?P<what>(?P<root>\w+)(\[[^\[\]]*\])*)\.(?P<end>begin|end)\(\)")
@@ -170,14 +165,10 @@ def _typed(unit: Unit, variable: Variable) -> bool:
         compared = {"==", "!=", "?", "*"} & {*texts[start:k], *texts[after : after + 1]}
         if kept and not compared and "auto" not in texts[start:k] and texts[start + 1] != "=":
             return True
-        if texts[start:k] and "=" not in texts[start:k] and texts[start - 1] == "(" and _is_typed_name(texts, start):
-            return True
+        opens = texts[start:k] and "=" not in texts[start:k] and texts[start - 1] == "("
+        if opens and start > 3 and texts[start - 3] in ("iterator", "const_iterator"):
+            return True  # ``map<int, int>::iterator it(m.begin())``
     return False
-
-
-def _is_typed_name(texts: list[str], start: int) -> bool:
-    """Whether a bracket opens the value of a declaration: ``map<int, int>::iterator it(m.begin())``."""
-    return start > 3 and texts[start - 3] in ("iterator", "const_iterator")
 
 
 def _iterators(unit: Unit, variable: Variable) -> set[str]:

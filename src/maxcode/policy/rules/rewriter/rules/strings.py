@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.edit import Edit, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import Patch, text_of
+from maxcode.code.source import text_of
 from maxcode.policy.rules.rewriter.rules.nests import mentions
 
 
 def self_append(unit: Unit) -> Iterator[Edit]:
     """Appends in place: ``s = s + x`` becomes ``s += x`` for a string, where x does not use s."""
-    found: dict[str, list[tuple[Node, Patch]]] = {}
+    found: Spots = {}
     for node in unit.nodes("assignment_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         alone = node.parent is not None and node.parent.type == "expression_statement"
@@ -30,16 +30,13 @@ def self_append(unit: Unit) -> Iterator[Edit]:
         if any(mentions(part, name) or not effects(unit).pure(part) for part in added):
             continue
         text = ", ".join(f"{name} += {text_of(part)}" for part in added)
-        found.setdefault(unit.place(name, node), []).append((node, unit.replace(node, text)))
-    for site, spots in found.items():
-        change = Change(tuple(patch for _, patch in spots))
-        lines = unit.lines_of(*(node for node, _ in spots))
-        yield Edit("self_append", site, (), "appends in place instead of copying the string", lines, change)
+        found.setdefault(unit.place(name, node), []).append((node, (unit.replace(node, text),)))
+    yield from edits_by_site(unit, "self_append", "appends in place instead of copying the string", found)
 
 
 def substr_compare(unit: Unit) -> Iterator[Edit]:
     """Compares a part of a string without a copy: ``s.substr(a, n) == t``; per function."""
-    found: dict[str, list[tuple[Node, Patch]]] = {}
+    found: Spots = {}
     for node in unit.nodes("binary_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or _operator(node) not in ("==", "!="):
@@ -53,11 +50,9 @@ def substr_compare(unit: Unit) -> Iterator[Edit]:
         if root is None or "string" not in (unit.type_of(root[0], node.start_byte) or ""):
             continue
         new = f"{text}.compare({place}, {size}, {text_of(other)}) {_operator(node)} 0"
-        found.setdefault(unit.place("substr", node), []).append((node, unit.replace(node, new)))
-    for site, spots in found.items():
-        change = Change(tuple(patch for _, patch in spots), includes=("string",))
-        lines = unit.lines_of(*(node for node, _ in spots))
-        yield Edit("substr_compare", site, (), "compares in place instead of copying a part out", lines, change)
+        found.setdefault(unit.place("substr", node), []).append((node, (unit.replace(node, new),)))
+    what = "compares in place instead of copying a part out"
+    yield from edits_by_site(unit, "substr_compare", what, found, includes=("string",))
 
 
 def _operator(node: Node) -> str:
