@@ -141,7 +141,8 @@ def table(rows: Sequence[BenchRow], asked: TableRequest = TableRequest()) -> Met
         return MethodTable((), (), 0, 0, left_out, notes_on(Noted(compared, methods, left_out)), shown)
     drawn = _drawn({False: blocks, True: _planned(rows, asked.wanted, methods)}, methods, (*chosen, GEOMETRIC), asked)
     summaries = tuple(_summary(name, compared, chosen, drawn) for name in methods)
-    contrasts = _contrasts(_pairs(methods, asked.pairs), drawn, asked.seed)
+    wanted = [(a, b) for a, b in asked.pairs or combinations(methods, 2) if a in methods and b in methods]
+    contrasts = _contrasts(wanted, drawn, asked.seed)
     flat = tuple((one.method, name) for one in summaries for name in one.flat)
     pairs = max(len(contrasts), asked.together)
     noted = Noted(compared, methods, left_out, pairs, flat, asked.suites, asked.budget, asked.unusable, asked.own)
@@ -194,10 +195,6 @@ def _summary(method: str, compared: Sequence[BenchRow], chosen: Sequence[Figure]
         candidates=sum(row.candidates for row in mine),
         cost=sum((row.cost for row in mine), Cost()),
     )
-
-
-def _pairs(methods: Sequence[str], wanted: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(a, b) for a, b in wanted or combinations(methods, 2) if a in methods and b in methods]
 
 
 def _contrasts(pairs: Sequence[tuple[str, str]], drawn: Drawn, seed: int) -> tuple[Contrast, ...]:

@@ -164,7 +164,8 @@ class VersionsRaced:
                 "|---|---:|---:|---|---|",
             ]
             lines += [self._row(row) for row in self._shown()]
-            lines += ["", *self._left_out()]
+            rest = len(self.rows) - MOST_ROWS
+            lines += ["", *([f"{rest} more rows are not shown.", ""] if rest > 0 else [])]
         if self.control is not None:
             lines.append(f"- control: base against itself {self._percent(self.control)}")
         lines += [f"- change: {cell(str(self.exercise))}"] if self.exercise is not None else []
@@ -179,10 +180,6 @@ class VersionsRaced:
     def _shown(self) -> list[RaceRow]:
         """Changed rows first."""
         return sorted(self.rows, key=lambda row: (row.verdict not in CHANGES, row.verdict != "undecided"))[:MOST_ROWS]
-
-    def _left_out(self) -> list[str]:
-        rest = len(self.rows) - MOST_ROWS
-        return [f"{rest} more rows are not shown.", ""] if rest > 0 else []
 
     def _row(self, row: RaceRow) -> str:
         amounts = (self._amount(row.base), self._amount(row.head))

@@ -23,7 +23,6 @@ class Constant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="con
     reads: str = _NOTHING
 
     def needs(self) -> str:
-        """Nothing."""
         return _NOTHING
 
     def expected(self, situations: Sequence[Situation]) -> list[float]:
@@ -39,7 +38,6 @@ class Random(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="rando
     reads: str = _NOTHING
 
     def needs(self) -> str:
-        """Nothing."""
         return _NOTHING
 
     def expected(self, situations: Sequence[Situation]) -> list[float]:
@@ -62,7 +60,6 @@ class _Classing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Edges("", self.bounds)
 
     def needs(self) -> str:
-        """Nothing."""
         return _NOTHING
 
 

@@ -118,7 +118,10 @@ def read(observation: Observation) -> ProposalRequest:
     """The request of an observation."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
-    path, files = edited_file(observation, _LANGUAGES), observation.state.program.files
+    path, program = edited_file(observation, _LANGUAGES), observation.state.program
+    language = named[1] if named else problem.language
+    if path != program.name:
+        language = next(name for name in _LANGUAGES if path.endswith(language_row(name).suffixes))
     shown = observation.section("Program") or ""
     blocks = fences(shown) or fences(told.partition(f"\n{ORIGINAL}\n")[2] or told)
     if problem.spec.repo is not None:  # several files are shown, or none
@@ -126,21 +129,13 @@ def read(observation: Observation) -> ProposalRequest:
     return ProposalRequest(
         observation=observation,
         told=told,
-        text=blocks[0].body if blocks else files[path],
-        original=problem.program.files.get(path, files[path]),
-        language=_language_of(path)
-        if path != observation.state.program.name
-        else named[1]
-        if named
-        else problem.language,
+        text=blocks[0].body if blocks else program.files[path],
+        original=problem.program.files.get(path, program.files[path]),
+        language=language,
         experience=experience(observation),
         diagnosis=diagnosis(observation),
         path=path,
     )
-
-
-def _language_of(path: str) -> str:
-    return next(name for name in _LANGUAGES if path.endswith(language_row(name).suffixes))
 
 
 def edited_file(observation: Observation, languages: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Variable, ancestor
+from maxcode.code.cpp.declarations import Variable
 from maxcode.code.cpp.edit import Change, Edit, Snippet, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
@@ -63,9 +63,9 @@ def short_mod(unit: Unit) -> Iterator[Edit]:
     found: Spots = {}
     for node in unit.nodes("binary_expression"):
         operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
-        if operator is None or right is None or text_of(operator) != "%" or _is_known(unit, right):
+        if operator is None or right is None or text_of(operator) != "%":
             continue
-        if ancestor(node, "preproc_if", "preproc_elif") is not None and _in_condition(node):
+        if _is_known(unit, right) or _in_condition(node):
             continue
         before = Patch(node.start_byte, node.start_byte, "mxr::remainder(")
         patches = before, unit.replace(operator, ","), Patch(node.end_byte, node.end_byte, ")")

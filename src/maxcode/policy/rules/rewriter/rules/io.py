@@ -356,8 +356,6 @@ def _is_discarded(node: Node) -> bool:
         if condition == node:
             return False
         node, around = around, around.parent
-    return around is not None and (around.type == "expression_statement" or _is_update(node, around))
-
-
-def _is_update(node: Node, around: Node) -> bool:
-    return around.type == "for_statement" and around.child_by_field_name("update") == node
+    if around is not None and around.type == "for_statement":
+        return around.child_by_field_name("update") == node
+    return around is not None and around.type == "expression_statement"
