@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from maxcode.code.techniques import cell, used
 from maxcode.core.method import Method
+from maxcode.core.stats import draw
 from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.observe import compose
 from maxcode.run.optimize import Run, optimize
 from maxcode.search import Elites
-from maxcode.search.archive import Archive, Kept, draw, open_to
+from maxcode.search.archive import Archive, Kept, open_to
 from maxcode.search.elites import standing
 from maxcode.search.stages import USUAL, Promotion, Stage, Stages, Standing, Visit, read_stages, stages_of
 from maxcode.testing import Table

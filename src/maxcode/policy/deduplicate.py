@@ -7,13 +7,13 @@ does not depend on the other slots; duplicates within a batch share their builds
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
 from maxcode.code.source import writable
 from maxcode.core.history import Reached
 from maxcode.core.roles import Policy
+from maxcode.core.stats import draw
 from maxcode.core.types import Action, Evaluation, Observation, Program, Section, State
 
 AGAIN = 2
@@ -33,8 +33,8 @@ async def propose(
         if duplicate is None:
             break
         before_again()
-        sections, draw = (*observation.sections, _told(duplicate)), _next_draw(observation.draw, attempt)
-        action = _writable(await policy.propose(replace(observation, sections=sections, draw=draw)))
+        sections, again = (*observation.sections, _told(duplicate)), draw(observation.draw, "again", attempt)
+        action = _writable(await policy.propose(replace(observation, sections=sections, draw=again)))
         usage += action.usage
     return replace(action, usage=usage)
 
@@ -86,7 +86,3 @@ def _told(duplicate: State) -> Section:
         seen = f"step {duplicate.depth}, {duplicate.reward:.2f}x"
         text = f"Your last answer was tried before ({seen}). Propose another one."
     return Section("Duplicate", text)
-
-
-def _next_draw(draw: int, attempt: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{draw}/again/{attempt}".encode()).digest()[:8])

@@ -7,13 +7,13 @@ and the rule of choice are not published: both are ours.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import final
 
 import anyio
 
 from maxcode.core.roles import Policy, PriorValue
+from maxcode.core.stats import draw
 from maxcode.core.types import Action, Observation, Sample, Usage
 from maxcode.errors import InputError, MaxcodeError, first_of
 
@@ -45,11 +45,11 @@ class Reranked:
 
     async def propose(self, observation: Observation) -> Action:
         """The chosen candidate; its usage is that of all samples."""
-        draws = [observation.draw, *(_hash(observation.draw, str(n)) for n in range(1, self.factor))]
+        draws = [observation.draw, *(draw(observation.draw, "drawn", n) for n in range(1, self.factor))]
         actions = await self._drawn(observation, draws)
         foreseen = await self.foresight.foresee(observation.state, actions)
         original = observation.state.problem.program.digest
-        ranked = _hash(observation.draw, f"ranked/{original}") / 2**64 >= self.unranked
+        ranked = draw(observation.draw, "drawn", "ranked", original) / 2**64 >= self.unranked
         chosen = _first_best(actions, foreseen) if ranked else 0
         drawn = tuple(
             Sample(action.program, value, at == chosen)
@@ -77,7 +77,3 @@ class Reranked:
 def _first_best(actions: list[Action], foreseen: list[float]) -> int:
     """The index of the best; samples without a program come last, because they cannot be run."""
     return max(range(len(actions)), key=lambda at: (actions[at].program is not None, foreseen[at], -at))
-
-
-def _hash(draw: int, word: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{draw}/drawn/{word}".encode()).digest()[:8])

@@ -6,7 +6,6 @@ recorded part is never made again.  If the machine or the provider fails in one 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +16,7 @@ import anyio
 from maxcode.core.ahead import cancel_after, started
 from maxcode.core.history import Reached, lower_end
 from maxcode.core.roles import BranchCritic, Critic
+from maxcode.core.stats import draw
 from maxcode.core.types import (
     Action,
     Evaluation,
@@ -204,7 +204,7 @@ async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) 
 
 def draw_of(seed: int, at: StateId, asked: int) -> int:
     """The draw of the observation: a 64-bit hash of the run's seed, the state's id, and its earlier expansions."""
-    return int.from_bytes(hashlib.sha256(f"{seed}/{at}/{asked}".encode()).digest()[:8])
+    return draw(seed, at, asked)
 
 
 def _drawn(job: Job, parent: State, asked: int) -> int:

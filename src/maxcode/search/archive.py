@@ -10,7 +10,6 @@ can return its content at an earlier time: a selection must not depend on how fa
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -99,11 +98,6 @@ def open_to(problem: Problem, cells: Mapping[Cell, T]) -> list[T]:
     own = (used(problem.language, text) for text in problem.program.files.values())
     permitted = problem.permitted.union(*own)
     return [value for cell, value in cells.items() if frozenset(cell) & frozenset(TECHNIQUES) <= permitted]
-
-
-def draw(*words: object) -> int:
-    """A 64-bit hash of the words, used instead of a random number: the same words give the same draw."""
-    return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:8])
 
 
 def best_of_cells(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[Cell, T]:

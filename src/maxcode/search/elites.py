@@ -14,8 +14,9 @@ from operator import attrgetter
 from typing import final
 
 from maxcode.core.history import Reached
+from maxcode.core.stats import draw
 from maxcode.core.types import Outcome, State
-from maxcode.search.archive import Cell, cell_of, draw, open_to
+from maxcode.search.archive import Cell, cell_of, open_to
 from maxcode.search.stages import Stages, Standing, Visit
 
 _ID = attrgetter("id")

@@ -22,9 +22,10 @@ import msgspec
 
 from maxcode.code.techniques import cell
 from maxcode.core.files import read_file, write_whole
+from maxcode.core.stats import draw
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError, RecordError
-from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
+from maxcode.search.archive import Archive, Cell, Kept, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
 
 LAG = 1  # steps that a prompt is behind: the trainer fetches the next batch before this one is scored
