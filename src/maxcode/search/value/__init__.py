@@ -12,9 +12,9 @@ from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, 
 from maxcode.search.value.blend import Blend
 from maxcode.search.value.classes import OF_PAPER, PRESETS, QUANTILE, RELATIVE, Edges, papers, preset, quantile_edges
 from maxcode.search.value.model_folder import Model, Saved, described, read, save
-from maxcode.search.value.predict import Predictor, ValueRoles, digest, load, predictor
+from maxcode.search.value.predict import ValueRoles, digest, load, predictor
 from maxcode.search.value.settings import SMALL, Generative, NetworkShape
-from maxcode.search.value.situation import Reading, Situation, drawn, had, situation
+from maxcode.search.value.situation import Predictor, Reading, Situation, drawn, had, situation
 from maxcode.search.value.trees import Tree, Trees
 
 __all__ = [

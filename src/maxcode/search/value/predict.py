@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol, final
+from typing import final
 
 import anyio
 
@@ -17,15 +17,9 @@ from maxcode.core.types import Action, MachineCode, Problem, State
 from maxcode.search.value.baselines import BusiestLoop
 from maxcode.search.value.model_folder import FILE, Saved, files_of, read
 from maxcode.search.value.settings import Generative
-from maxcode.search.value.situation import Situation, drawn, situation
+from maxcode.search.value.situation import Predictor, drawn, situation
 
 UNTRAINED = "busiest-loop"
-
-
-class Predictor(Protocol):
-    """Situations -> expected classes, in their order.  Pure."""
-
-    def expected(self, situations: Sequence[Situation]) -> list[float]: ...
 
 
 @final

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, final
+from typing import Literal, Protocol, final
 
 from maxcode.core.reward import banked
 from maxcode.core.types import Action, MachineCode, Program, State, Step
@@ -55,6 +55,12 @@ class Situation:
     def unbuilt(self) -> Situation:
         """The same without machine code."""
         return replace(self, code=None, parent_code=None, original_code=None)
+
+
+class Predictor(Protocol):
+    """Situations -> expected classes, in their order.  Pure."""
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]: ...
 
 
 def had(steps: Sequence[Step], gamma: float) -> float:

@@ -7,26 +7,19 @@ This package is imported only when such a model is opened or trained; so are tor
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from maxcode.errors import InputError
 from maxcode.search.value.settings import Generative
-from maxcode.search.value.situation import Situation
+from maxcode.search.value.situation import Predictor
 
 _ONE_AT_A_TIME = threading.Lock()
 _Mark = tuple[str, int, int]  # of a file: name, size, modification time
 
 
-class Network(Protocol):
-    """A network in memory: a predictor."""
-
-    def expected(self, situations: Sequence[Situation]) -> list[float]: ...
-
-
-def open_network(folder: Path, settings: Generative) -> Network:
+def open_network(folder: Path, settings: Generative) -> Predictor:
     """The network in a folder, loaded only once per content of the folder; InputError if it cannot be loaded."""
     with _ONE_AT_A_TIME:
         return _opened(folder.resolve(), settings, tuple(_mark(folder / name) for name in settings.files))
@@ -45,8 +38,8 @@ def needs_extra() -> Any:
 
 
 @lru_cache(maxsize=1)  # every run of a bench opens it, and weights of 7B take long to load
-def _opened(folder: Path, settings: Generative, marks: tuple[_Mark, ...]) -> Network:
-    found: Network = needs_extra().reopened(folder, settings)
+def _opened(folder: Path, settings: Generative, marks: tuple[_Mark, ...]) -> Predictor:
+    found: Predictor = needs_extra().reopened(folder, settings)
     return found
 
 
