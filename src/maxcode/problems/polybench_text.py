@@ -16,6 +16,7 @@ from typing import final
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.expand import split
 from maxcode.code.source import Token, decode, encode, parse, text_of, tokens, walk
 from maxcode.errors import InputError
 
@@ -118,7 +119,7 @@ def read_kernel(name: str, text: str, header: Header) -> Kernel:
     function = f"kernel_{name.replace('-', '_')}"
     head, body = _definition(words, function, name)
     types = {"DATA_TYPE": header.ctype, "int": "int", **{one[2]: one[1] for one in _ABOVE.finditer(text) if one[2]}}
-    parameters = [_parameter(part, types, name) for part in _split(head)]
+    parameters = [_parameter(part, types, name) for part in split(head)]
     results = _printed(words, types, name)
     written = {word.text for at, word in enumerate(body) if _is_written(body, at)}
     known = tuple(_with_access(one, results, written) for one in parameters)
@@ -164,17 +165,6 @@ def _match(words: Sequence[Token], at: int) -> int:
     return len(words) - 1
 
 
-def _split(words: Sequence[Token]) -> list[Sequence[Token]]:
-    """The parts between the commas that are outside of brackets."""
-    parts, begin, depth = [], 0, 0
-    for at, word in enumerate(words):
-        depth += (word.text in "([{") - (word.text in ")]}")
-        if word.text == "," and depth == 0:
-            parts.append(words[begin:at])
-            begin = at + 1
-    return [*parts, words[begin:]]
-
-
 def _parameter(words: Sequence[Token], types: Mapping[str, str], name: str) -> Parameter:
     texts = [word.text for word in words]
     ctype = types.get(texts[0] if texts else "")
@@ -183,7 +173,7 @@ def _parameter(words: Sequence[Token], types: Mapping[str, str], name: str) -> P
     array = _ARRAY.fullmatch(texts[1]) if ctype is not None and len(texts) > 3 else None
     if array is None or ctype is None:
         raise InputError(f"{name}.c: the parameter `{' '.join(texts)}` is not one that the harness can pass")
-    inside = ["".join(word.text for word in part) for part in _split(words[3:-1])]
+    inside = ["".join(word.text for word in part) for part in split(words[3:-1])]
     ranks = int(array[1])
     if len(inside) != 1 + 2 * ranks or (ctype not in ("double", "float", "int") and ranks > 1):
         raise InputError(f"{name}.c: the parameter `{' '.join(texts)}` is not one that the harness can pass")
@@ -194,7 +184,7 @@ def _parameter(words: Sequence[Token], types: Mapping[str, str], name: str) -> P
 def _printed(words: Sequence[Token], types: Mapping[str, str], name: str) -> set[str]:
     """The arrays that print_array reads; a mere parameter does not count."""
     head, body = _definition(words, "print_array", name)
-    known = {one.name for one in (_parameter(part, types, name) for part in _split(head)) if one.extents}
+    known = {one.name for one in (_parameter(part, types, name) for part in split(head)) if one.extents}
     return {word.text for word, after in pairwise(body) if word.text in known and after.text == "["}
 
 

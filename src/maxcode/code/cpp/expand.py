@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from maxcode.code.cpp.declarations import Macro
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Token
@@ -28,7 +30,7 @@ def _expand(macros: dict[str, Macro], found: list[Token], hidden: frozenset[str]
         body = [part._replace(start=token.start, end=token.end, directive=False) for part in macro.body]
         if macro.params is not None:
             close = _closing(found, position)
-            body = _bound(body, macro.params, _split(found[position + 1 : close]))
+            body = _bound(body, macro.params, split(found[position + 1 : close]))
             position = close + 1
         result += [OPAQUE] if not macro.clear else _expand(macros, body, hidden | {token.text})
     return result
@@ -52,7 +54,7 @@ def _closing(found: list[Token], opening: int) -> int:
     return len(found)
 
 
-def _split(found: list[Token]) -> list[list[Token]]:
+def split(found: Sequence[Token]) -> list[list[Token]]:
     """Splits tokens at top-level commas."""
     parts: list[list[Token]] = [[]]
     depth = 0
