@@ -173,17 +173,12 @@ def _uneven(rows: Sequence[BenchRow], budget: Budget | None) -> list[str]:
 
 def used(row: BenchRow, unit: Unit) -> float:
     """How much of a budget's unit a run has used; an unknown amount counts as 0."""
-    match unit:
-        case "candidates":
-            return row.candidates
-        case "calls":
-            return row.cost.calls
-        case "tokens":
-            return row.cost.prompt_tokens + row.cost.completion_tokens
-        case "dollars":
-            return row.cost.dollars or 0.0
-        case "seconds":
-            return row.cost.seconds
+    cost = row.cost
+    tokens = cost.prompt_tokens + cost.completion_tokens
+    return {
+        "candidates": row.candidates, "calls": cost.calls, "tokens": tokens, "dollars": cost.dollars or 0.0,
+        "seconds": cost.seconds,
+    }[unit]  # fmt: skip
 
 
 def _sampled(rows: Sequence[BenchRow]) -> str:

@@ -115,10 +115,7 @@ def copied(side: VersionSide, place: Scratch) -> VersionSide:
 
 def dirt_of(sides: Mapping[Name, VersionSide]) -> str:
     """A note if the work tree has changes that a revision leaves out, else empty."""
-    if not any(side.commit for side in sides.values()):
-        return ""
-    changed = changes_of(Path.cwd())
-    if not changed or any(not side.commit for side in sides.values()):
+    if not all(side.commit for side in sides.values()) or not (changed := changes_of(Path.cwd())):
         return ""
     return (
         f"the work tree has changes in {len(changed)} files that are in neither revision; give `.` as HEAD to race "
