@@ -118,7 +118,6 @@ class Background:
         return [Job(path) for path in folders if (path / "lock").exists()]
 
     def running(self) -> list[Job]:
-        """Those that still run."""
         return [job for job in self.jobs() if job.state == "running"]
 
     def _start(self, job: Job, words: Sequence[str], lock: int) -> None:

@@ -73,8 +73,6 @@ def is_solution(problem, result):
 @final
 @dataclass(frozen=True, slots=True)
 class AlgoTune:
-    """The suite."""
-
     def listing(self, words: str) -> Listing:
         """One task, or all of them in the order of their names; unusable ones are left out, with the reason."""
         task, model = _asked(words)

@@ -24,8 +24,6 @@ from maxcode.problems.suite import Given, LeftOut, Listing, Source
 @final
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The suite."""
-
     def listing(self, words: str) -> Listing:
         """Every problem below the folder.  Ids are unique: if problems would share one, because their folders have the
         same name, they are named after their paths.  InputError if two files claim one id."""

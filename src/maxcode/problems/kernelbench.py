@@ -58,8 +58,6 @@ class _Row(msgspec.Struct, frozen=True):
 @final
 @dataclass(frozen=True, slots=True)
 class KernelBench:
-    """The suite."""
-
     def listing(self, words: str) -> Listing:
         """The problems of ``LEVEL`` in the order of their ids, or ``LEVEL/ID`` itself."""
         level = _LEVEL.fullmatch(words)

@@ -97,8 +97,6 @@ async def runner_of(asked: RaceAsked) -> AsyncIterator[CommandRunner]:
 
 @final
 class Sandboxed:
-    """In the sandbox."""
-
     def __init__(self, asked: RaceAsked, sandbox: Sandbox) -> None:
         self._asked, self._sandbox = asked, sandbox
         self._binds = [(_showable(folder.resolve()), str(folder.resolve())) for folder in asked.shown]

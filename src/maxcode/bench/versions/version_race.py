@@ -77,8 +77,6 @@ async def _built(side: VersionSide, asked: RaceAsked, runner: CommandRunner, pla
 @final
 @dataclass(slots=True)
 class _Race:
-    """One race."""
-
     asked: RaceAsked
     rule: TwoSidedRule
     sides: Mapping[Name, VersionSide]

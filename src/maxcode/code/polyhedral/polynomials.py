@@ -87,7 +87,6 @@ def added(one: Poly, other: Poly, sign: int = 1) -> Poly:
 
 
 def multiplied(one: Poly, other: Poly) -> Poly:
-    """The product."""
     total: Poly = {}
     for left, a in one.items():
         for right, b in other.items():
@@ -109,7 +108,6 @@ def coefficient(index: Poly, var: str) -> Poly | None:
 
 
 def names_in(index: Poly) -> set[str]:
-    """The names of a polynomial."""
     return {word for product in index for word in product}
 
 

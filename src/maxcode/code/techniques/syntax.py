@@ -64,8 +64,6 @@ class Store(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a name."""
-
     at: int
     name: str
     arguments: tuple[str, ...]
@@ -178,7 +176,6 @@ class Unit:
     # ------------------------------------------------------------------------------------------------------- queries
 
     def text_in(self, span: Span) -> str:
-        """The text of a span."""
         return decode(self._data[span.start : span.end])
 
     @property

@@ -36,7 +36,6 @@ class Edges:
 
     @property
     def classes(self) -> int:
-        """The number of classes."""
         return len(self.bounds) + 2
 
     def classify(self, speedup: float) -> int:

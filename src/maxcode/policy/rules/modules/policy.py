@@ -53,7 +53,6 @@ class Modules:
 
 
 def propose(observation: Observation) -> Action:
-    """The proposal for an observation."""
     found = read(observation)
     spec = observation.state.problem.spec.module
     constants = dict(spec.constants) if spec is not None else {}

@@ -115,7 +115,6 @@ def class_of(tree: ast.Module) -> ast.ClassDef | None:
 
 
 def method(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
-    """A method of a class."""
     return next((node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
 
 

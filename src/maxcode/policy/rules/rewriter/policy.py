@@ -62,7 +62,6 @@ class Rewriter:
 
 
 def propose(observation: Observation, rules: frozenset[str] = USUAL_RULES) -> Action:
-    """The proposal for an observation."""
     request = read(observation)
     unit = Unit(request.language, request.text, request.others, observation.state.problem.spec.flags)
     seen = "".join(f"\n{line}" for line in rules_seen(unit, rules))

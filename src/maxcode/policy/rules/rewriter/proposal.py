@@ -115,7 +115,6 @@ def with_entry(others: tuple[str, ...], problem: Problem) -> tuple[str, ...]:
 
 
 def read(observation: Observation) -> ProposalRequest:
-    """The request of an observation."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
     path, program = edited_file(observation, _LANGUAGES), observation.state.program

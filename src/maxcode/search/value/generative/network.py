@@ -186,7 +186,6 @@ def keep(path: Path, tensors: dict[str, torch.Tensor], told: dict[str, str] | No
 
 
 def adapter_of(model: Any) -> dict[str, torch.Tensor]:
-    """The adapters' tensors."""
     found: dict[str, torch.Tensor] = get_peft_model_state_dict(model)
     return found
 
