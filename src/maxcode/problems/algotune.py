@@ -19,7 +19,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
@@ -71,7 +70,6 @@ def is_solution(problem, result):
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class AlgoTune:
     def listing(self, words: str) -> Listing:
         """One task, or all of them in the order of their names; unusable ones are left out, with the reason."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
@@ -22,7 +21,6 @@ from maxcode.problems.suite import Given, LeftOut, Listing, Source
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Folder:
     def listing(self, words: str) -> Listing:
         """Every problem below the folder.  Ids are unique: if problems would share one, because their folders have the

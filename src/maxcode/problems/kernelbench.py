@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
@@ -56,7 +55,6 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class KernelBench:
     def listing(self, words: str) -> Listing:
         """The problems of ``LEVEL`` in the order of their ids, or ``LEVEL/ID`` itself."""

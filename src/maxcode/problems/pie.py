@@ -42,7 +42,6 @@ _HOW = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Pie:
     def listing(self, words: str) -> Listing:
         """The rows of a split, of one of its problems, or of one slow program, in the order of the file."""

@@ -60,7 +60,6 @@ class KernelEntry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Polybench:
     def listing(self, words: str) -> Listing:
         """One kernel, or all of them in the order of their names; unusable ones are left out, with the reason."""
