@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from typing import Any, Protocol, Self, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.rows import BenchRow
@@ -28,12 +28,8 @@ _EVALUATED = "evaluated"
 _CTRL_C = {signal.SIGINT}
 _LOOK_S = 0.2
 Found: TypeAlias = BenchRow | MaxcodeError
-
-
-class RunWatched(Protocol):
-    """Runs a cell and reports every recorded part.  It must be picklable, because it is sent to other processes."""
-
-    def __call__(self, cell: BenchRun, watch: Callable[[Line], None], /) -> BenchRow: ...
+# Runs a cell and reports every recorded part.  It must be picklable, because it is sent to other processes.
+RunWatched = Callable[[BenchRun, Callable[[Line], None]], BenchRow]
 
 
 @final

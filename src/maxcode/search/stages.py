@@ -157,15 +157,8 @@ USUAL = Stages(
 
 @final
 @dataclass(frozen=True, slots=True)
-class _StageTable:
-    name: str
-    permitted: tuple[str, ...] | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class _Tables:
-    stage: tuple[_StageTable, ...]
+    stage: tuple[Stage, ...]
     promotion: Promotion = field(default_factory=Promotion)
     rehearsal: float = 0.25
 
@@ -174,7 +167,7 @@ def stages_of(table: Mapping[str, Any], where: str) -> Stages:
     """Stages from a TOML table: ``[[stage]]`` with ``name`` and ``permitted`` (all techniques if it is missing),
     ``[promotion]``, ``rehearsal``.  InputError, with ``where``, for an unknown key or a bad value."""
     known = [(table, _Tables), (table.get("promotion", {}), Promotion)]
-    known += [(one, _StageTable) for one in table.get("stage", ())]
+    known += [(one, Stage) for one in table.get("stage", ())]
     for part, kind in known:
         for key in part if isinstance(part, Mapping) else ():
             if key not in (names := [one.name for one in fields(kind)]):
@@ -183,8 +176,7 @@ def stages_of(table: Mapping[str, Any], where: str) -> Stages:
         found = msgspec.convert(dict(table), _Tables)
     except msgspec.ValidationError as error:
         raise InputError(f"{where}: {error}") from error
-    stages = (Stage(one.name, None if one.permitted is None else frozenset(one.permitted)) for one in found.stage)
-    return Stages(tuple(stages), found.promotion, found.rehearsal)
+    return Stages(found.stage, found.promotion, found.rehearsal)
 
 
 def read_stages(path: Path) -> Stages:

@@ -25,47 +25,43 @@ _NEAR_LINES = 2  # a remark this close to a hot line belongs to it
 @final
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """``where``: names of functions or source text of this topic; ``advice``: what usually helps; ``bottleneck``: its
-    class."""
+    """``bottleneck``: its class; ``where``: names of functions or source text of this topic; ``advice``: what usually
+    helps."""
 
-    where: re.Pattern[str]
-    advice: str
     bottleneck: Bottleneck
-
-
-def _topic(bottleneck: Bottleneck, where: str, advice: str) -> Topic:
-    return Topic(re.compile(where), advice, bottleneck)
+    where: str
+    advice: str
 
 
 TOPICS = (
-    _topic("algorithm", r"\bstrlen\s*\(",
-           "the length is computed again and again: hoist strlen out of the loop condition"),
-    _topic("input-output", r"\bendl\b|\bflush\b",
-           "output is flushed for every line: write '\\n' and flush once at the end"),
-    _topic("input-output", r"\bcin\b|\bscanf\b|\bgetline\b|istream|num_get|_IO_.*scanf|getchar",
-           "input parsing: buffered input"),
-    _topic("input-output", r"\bcout\b|\bprintf\b|\bputs\b|ostream|num_put|vfprintf|putchar",
-           "output formatting: buffered output"),
-    _topic("data-structure", r"_Rb_tree|\bstd::map\b|\bmap<|\bset<|multiset",
-           "ordered map lookup: a hash map, or a sorted vector"),
-    _topic("data-structure", r"_Hashtable|unordered_",
-           "hash map lookup: reserve, a better hash, or an array for small keys"),
-    _topic("allocation", r"\bmalloc\b|\bfree\b|operator new|_int_malloc|\bnew\b|push_back|emplace_back|realloc",
-           "memory allocation: is it needed at all? else reserve, or reuse buffers"),
-    _topic("algorithm", r"introsort|__sort|\bsort\s*\(|insertion_sort|adjust_heap",
-           "sort: sort less, or radix sort for integers"),
-    _topic("allocation", r"basic_string|_M_append|\bstring\b.*\+",
-           "string copy: append in place, reserve, pass by reference"),
-    _topic("allocation", r"memcpy|memmove|_M_assign|vector\(const|uninitialized_copy",
-           "copy of a container: pass by reference"),
-    _topic("arithmetic", r"\bpow\s*\(|\bsqrt\s*\(|\bexp\s*\(|\blog\s*\(|\bsin\s*\(|\bcos\s*\(",
-           "a math library call in a hot place: hoist it, or use cheaper arithmetic"),
-    _topic("arithmetic", r"%|__umod|__mod",
-           "modulo or division: strength reduction, or a 32-bit fast path"),
-    _topic("memory-latency", r"\[[^\]]*\]\s*\[[^\]]*\]",
-           "nested array access: mind the loop order (stride 1 innermost), tile, flatten"),
-    _topic("vectorisation", r"\bfor\b|\bwhile\b|\+=",
-           "loop: unroll, vectorise, keep the accumulator in a local variable"),
+    Topic("algorithm", r"\bstrlen\s*\(",
+          "the length is computed again and again: hoist strlen out of the loop condition"),
+    Topic("input-output", r"\bendl\b|\bflush\b",
+          "output is flushed for every line: write '\\n' and flush once at the end"),
+    Topic("input-output", r"\bcin\b|\bscanf\b|\bgetline\b|istream|num_get|_IO_.*scanf|getchar",
+          "input parsing: buffered input"),
+    Topic("input-output", r"\bcout\b|\bprintf\b|\bputs\b|ostream|num_put|vfprintf|putchar",
+          "output formatting: buffered output"),
+    Topic("data-structure", r"_Rb_tree|\bstd::map\b|\bmap<|\bset<|multiset",
+          "ordered map lookup: a hash map, or a sorted vector"),
+    Topic("data-structure", r"_Hashtable|unordered_",
+          "hash map lookup: reserve, a better hash, or an array for small keys"),
+    Topic("allocation", r"\bmalloc\b|\bfree\b|operator new|_int_malloc|\bnew\b|push_back|emplace_back|realloc",
+          "memory allocation: is it needed at all? else reserve, or reuse buffers"),
+    Topic("algorithm", r"introsort|__sort|\bsort\s*\(|insertion_sort|adjust_heap",
+          "sort: sort less, or radix sort for integers"),
+    Topic("allocation", r"basic_string|_M_append|\bstring\b.*\+",
+          "string copy: append in place, reserve, pass by reference"),
+    Topic("allocation", r"memcpy|memmove|_M_assign|vector\(const|uninitialized_copy",
+          "copy of a container: pass by reference"),
+    Topic("arithmetic", r"\bpow\s*\(|\bsqrt\s*\(|\bexp\s*\(|\blog\s*\(|\bsin\s*\(|\bcos\s*\(",
+          "a math library call in a hot place: hoist it, or use cheaper arithmetic"),
+    Topic("arithmetic", r"%|__umod|__mod",
+          "modulo or division: strength reduction, or a 32-bit fast path"),
+    Topic("memory-latency", r"\[[^\]]*\]\s*\[[^\]]*\]",
+          "nested array access: mind the loop order (stride 1 innermost), tile, flatten"),
+    Topic("vectorisation", r"\bfor\b|\bwhile\b|\+=",
+          "loop: unroll, vectorise, keep the accumulator in a local variable"),
 )  # fmt: skip
 
 # Operators of torch, with the names of its profiler -> what usually helps.
@@ -206,7 +202,7 @@ def topic_of(function: str, text: str) -> Topic | None:
     matches."""
     for told in (function, text):
         for topic in TOPICS:
-            if topic.where.search(told):
+            if re.search(topic.where, told):
                 return topic
     return None
 
