@@ -16,6 +16,7 @@ from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
     Declared,
     NewType,
+    behind,
     declarations,
     fillable,
     only_methods,
@@ -242,20 +243,9 @@ def _is_grid(unit: Unit, variable: Variable) -> bool:
     for texts, k in uses(unit, variable):
         if texts[k + 1 : k + 3] == [".", "size"]:
             continue
-        if not _subscripts(texts, k + 1, 2):
+        if behind(texts, k, 2) is None:
             return False
     return True
-
-
-def _subscripts(texts: list[str], position: int, count: int) -> bool:
-    depth = 0
-    while position < len(texts) and count > 0:
-        if depth == 0 and texts[position] != "[":
-            return False
-        depth += (texts[position] in "([{") - (texts[position] in ")]}")
-        count -= depth == 0
-        position += 1
-    return count == 0
 
 
 def _filling_loop(unit: Unit, variable: Variable) -> Node | None:
