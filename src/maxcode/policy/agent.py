@@ -24,7 +24,7 @@ from maxcode.errors import InputError, ProviderError
 from maxcode.llm.clients import Completion, Model, ModelRequest
 from maxcode.llm.clients.command import AGENT, words_of
 from maxcode.llm.clients.faults import DETAIL_LENGTH, TransientFault, without_key
-from maxcode.llm.prompts import template
+from maxcode.llm.prompts import filled
 from maxcode.policy.llm import NO_GAIN_ANSWER, messages, says_no_gain
 from maxcode.sandbox.workshop import FAULTS, REPORT, SAID, SYSTEM, Permits, WorkDone, work
 
@@ -192,10 +192,8 @@ class Agent:
         self._refuse_hidden(problem)
         tests = _shown_tests(problem)
         told = f"tests/ holds {len(tests)} files of tests that you may see." if tests else "No test is shown."
-        form = template("answer_in_place").substitute(paths=", ".join(program.files), tests=told, words=NO_GAIN_ANSWER)
-        return ModelRequest(
-            messages(observation, form=form.strip()), observation.draw, files={**program.files, **tests}
-        )
+        form = filled("answer_in_place", paths=", ".join(program.files), tests=told, words=NO_GAIN_ANSWER)
+        return ModelRequest(messages(observation, form=form), observation.draw, files={**program.files, **tests})
 
     def _refuse_hidden(self, problem: Problem) -> None:
         hidden = [Path(path) for case in problem.spec.held_out for path in (case.stdin, case.expected) if path]

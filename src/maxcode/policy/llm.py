@@ -19,7 +19,7 @@ from maxcode.errors import InputError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.completion.shown import MOST_WISHES, ROUNDS, shown, wishes
-from maxcode.llm.prompts import template
+from maxcode.llm.prompts import filled
 from maxcode.llm.prompts.rules import rules_for
 
 NO_GAIN_ANSWER = "NO FURTHER GAIN"
@@ -127,20 +127,16 @@ def messages(
     problem = observation.state.problem
     parts = [section for section in observation.sections if section.title != "Task"]
     told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
-    task = (observation.section("Task") or _filled("task_rules")).strip()
-    none = [_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else []
+    task = (observation.section("Task") or filled("task_rules")).strip()
+    none = [filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else []
     told.append("\n\n".join([f"# Task\n\n{task}", *([form] if form else [_form(problem, answer), *none])]))
     return Message("system", rules_for(problem)), Message("user", writable("\n\n".join(told)))
 
 
 def _form(problem: Problem, answer: Answer) -> str:
-    form = _filled("answer_edits") if answer == "edits" else _filled("answer_whole", what=_WHAT[problem.kind])
+    form = filled("answer_edits") if answer == "edits" else filled("answer_whole", what=_WHAT[problem.kind])
     paths = list(problem.program.files)
     if problem.spec.repo is not None:
-        asks = _filled("answer_show", most=str(MOST_WISHES))
-        return f"{form} {_filled('answer_repository')}\n\n{asks}"
-    return form if len(paths) == 1 else f"{form} {_filled('answer_files', paths=', '.join(paths))}"
-
-
-def _filled(name: str, **values: str) -> str:
-    return template(name).substitute(values).strip()
+        asks = filled("answer_show", most=str(MOST_WISHES))
+        return f"{form} {filled('answer_repository')}\n\n{asks}"
+    return form if len(paths) == 1 else f"{form} {filled('answer_files', paths=', '.join(paths))}"

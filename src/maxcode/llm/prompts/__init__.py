@@ -17,6 +17,11 @@ def template(name: str) -> Template:
     return Template(files(__name__).joinpath(f"{name}.md").read_text())
 
 
+def filled(name: str, **values: str) -> str:
+    """The text of a template with its values, without space around it."""
+    return template(name).substitute(values).strip()
+
+
 def digest() -> str:
     """The first 16 hexadecimal digits of the SHA-256 of all templates, by name."""
     found = sorted((file.name, file.read_text()) for file in files(__name__).iterdir() if file.name.endswith(".md"))

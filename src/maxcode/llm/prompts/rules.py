@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maxcode.core.types import Problem
-from maxcode.llm.prompts import template
+from maxcode.llm.prompts import filled
 
 _LANGUAGES = {  # those that have a template
     "cpp": "C++", "c": "C", "python": "Python", "rust": "Rust", "go": "Go", "java": "Java", "javascript": "JavaScript",
@@ -32,11 +32,11 @@ def rules_for(problem: Problem, with_example: bool = True) -> str:
     told = {"language": _language(problem), "clock": _CLOCKS[problem.goal], "threads": threads}
     if problem.traits.shows_operators:
         told["threads"] = _MANY_THREADS if problem.goal == "wall" else _ONE_THREAD
-        told["native"] = _filled(f"native_{kind}") if with_example else ""
+        told["native"] = filled(f"native_{kind}") if with_example else ""
     if not problem.traits.has_tests:
-        return _filled(f"system_{kind}", **told)
-    means = _filled(_MEANS.get(problem.language, "means_other"), threads=threads)
-    return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
+        return filled(f"system_{kind}", **told)
+    means = filled(_MEANS.get(problem.language, "means_other"), threads=threads)
+    return filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
 
 
 def _language(problem: Problem) -> str:
@@ -44,8 +44,4 @@ def _language(problem: Problem) -> str:
     if problem.traits.is_patch:
         return _LANGUAGES.get(problem.language, problem.language)
     known = problem.language in _LANGUAGES
-    return _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
-
-
-def _filled(name: str, **values: str) -> str:
-    return template(name).substitute(values).strip()
+    return filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."

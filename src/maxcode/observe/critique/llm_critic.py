@@ -16,7 +16,7 @@ from maxcode.core.roles import Critic
 from maxcode.core.types import Facts, Machine, Problem, Step
 from maxcode.errors import NotRecordedError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
-from maxcode.llm.prompts import template
+from maxcode.llm.prompts import filled
 from maxcode.observe.critique.critic_prompt import Setting, judged, lines_of, messages
 from maxcode.observe.critique.critique_answer import CritiqueAnswer, Unreadable, read
 
@@ -71,7 +71,7 @@ class LlmCritic:
         answer = _read(completion, lines)
         if isinstance(answer, CritiqueAnswer):
             return answer
-        again = Message("user", template("critic_retry").substitute(reason=answer.reason).strip())
+        again = Message("user", filled("critic_retry", reason=answer.reason))
         quoted = completion.text.strip()[:_QUOTED]
         said = (Message("assistant", quoted), again) if quoted else (again,)
         return _read(await self.model.complete(self._request((*asked, *said), draw + 1)), lines)
