@@ -172,11 +172,8 @@ def far_side(loop: Loop, counter: str) -> str:
 
 
 def _is_short(unit: Unit, loop: Loop) -> bool:
-    for counter in steps(unit, loop):
-        last = unit.value(far_side(loop, counter))
-        if last is not None and last <= REGISTERS:
-            return True
-    return False
+    ends = (unit.value(far_side(loop, counter)) for counter in steps(unit, loop))
+    return any(end is not None and end <= REGISTERS for end in ends)
 
 
 def _blocks(unit: Unit, loop: Loop) -> Iterator[_Block]:
@@ -266,11 +263,9 @@ def _has_neighbour(block: _Block, text: str) -> bool:
         step = re.escape(block.step)
         counter = rf"{step}\s*\)?\s*\*\s*\(?\s*{counter}|{counter}\s*(?:\*\s*\(?\s*{step}|<<\s*\w+)"
     names = "|".join([*map(re.escape, block.names), counter])
-    for found in re.finditer(rf"\b(?:{names})\b\s*\)?\s*\+\s*(\w+)|\b(\w++)\s*\+\s*\(?\s*(?:{names})\b", text):
-        value = block.unit.value(found[1] or found[2])
-        if value is not None and 0 < value < block.size:
-            return True
-    return False
+    sums = re.finditer(rf"\b(?:{names})\b\s*\)?\s*\+\s*(\w+)|\b(\w++)\s*\+\s*\(?\s*(?:{names})\b", text)
+    values = (block.unit.value(found[1] or found[2]) for found in sums)
+    return any(value is not None and 0 < value < block.size for value in values)
 
 
 def _canonical(text: str) -> str:

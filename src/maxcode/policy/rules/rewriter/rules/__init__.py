@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
@@ -120,12 +121,8 @@ def offered(rule: Rule, unit: Unit) -> list[Edit]:
 
 def _is_sound(edit: Edit) -> bool:
     """Whether the pieces of an edit do not overlap; nested sites of one kind may, and such edits are dropped."""
-    last = -1
-    for patch in sorted(edit.change.patches, key=lambda patch: (patch.start, patch.end)):
-        if patch.start < last:
-            return False
-        last = patch.end
-    return True
+    patches = sorted(edit.change.patches, key=lambda patch: (patch.start, patch.end))
+    return all(second.start >= first.end for first, second in pairwise(patches))
 
 
 def chosen_rules(wanted: Collection[str] = (), unwanted: Collection[str] = ()) -> frozenset[str]:

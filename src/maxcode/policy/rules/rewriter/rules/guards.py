@@ -150,12 +150,12 @@ def inserts_well(unit: Unit, edit: Edit) -> bool:
 
 
 def _writes_keyword(unit: Unit, edit: Edit, keywords: frozenset[str]) -> bool:
-    for patch in edit.change.patches:
-        before = unit.between(patch.start, patch.end)
-        for word in keywords:
-            if len(re.findall(rf"\b{word}\b", patch.text)) > len(re.findall(rf"\b{word}\b", before)):
-                return True
-    return False
+    pieces = [(unit.between(patch.start, patch.end), patch.text) for patch in edit.change.patches]
+    return any(
+        len(re.findall(rf"\b{word}\b", after)) > len(re.findall(rf"\b{word}\b", before))
+        for before, after in pieces
+        for word in keywords
+    )
 
 
 @lru_cache(maxsize=16)

@@ -240,12 +240,9 @@ def _inner(node: Node) -> Node | None:
 
 
 def _is_grid(unit: Unit, variable: Variable) -> bool:
-    for texts, k in uses(unit, variable):
-        if texts[k + 1 : k + 3] == [".", "size"]:
-            continue
-        if behind(texts, k, 2) is None:
-            return False
-    return True
+    return all(
+        texts[k + 1 : k + 3] == [".", "size"] or behind(texts, k, 2) is not None for texts, k in uses(unit, variable)
+    )
 
 
 def _filling_loop(unit: Unit, variable: Variable) -> Node | None:
