@@ -127,15 +127,12 @@ def groups(sheet: Sheet) -> Iterator[Group]:
         if op.value not in taken and _eligible(sheet, shapes, op.value):
             members = _grown(sheet, shapes, op.value)
             taken |= set(members)
-            ordered = {value: found for value in sorted(members) if (found := _known(sheet, value)) is not None}
+            ordered = {
+                value: found for value in sorted(members) if (found := known(sheet, sheet.op(value))) is not None
+            }
             leaves = _leaves(sheet, shapes, ordered)
             if leaves is not None:
                 yield Group(sheet, ordered, leaves)
-
-
-def _known(sheet: Sheet, value: int) -> Operation | None:
-    op = sheet.op(value)
-    return known(sheet, op) if op is not None else None
 
 
 def operands(op: Operation) -> list[ast.expr]:
@@ -144,7 +141,7 @@ def operands(op: Operation) -> list[ast.expr]:
 
 
 def _eligible(sheet: Sheet, shapes: Shapes, value: int) -> bool:
-    op = _known(sheet, value)
+    op = known(sheet, sheet.op(value))
     if not supported(op) or value not in shapes.floats:
         return False
     assert op is not None
@@ -156,7 +153,7 @@ def _grown(sheet: Sheet, shapes: Shapes, value: int) -> set[int]:
     members = {value}
     while True:
         near = {
-            one for member in members if (op := _known(sheet, member)) is not None
+            one for member in members if (op := known(sheet, sheet.op(member))) is not None
             for node in operands(op) if (one := value_named(node)) is not None
         }  # fmt: skip
         more = {
@@ -231,7 +228,7 @@ def _leaves(sheet: Sheet, shapes: Shapes, members: dict[int, Operation]) -> tupl
 def _spent(sheet: Sheet, leaf: Leaf) -> bool:
     """Whether an operand may be overwritten: an operation made it, and only one uses it."""
     value = value_named(leaf.expr)
-    op = _known(sheet, value) if value is not None else None
+    op = known(sheet, sheet.op(value))
     return op is not None and op.kind in FRESH and value is not None and sheet.uses(value) == 1
 
 

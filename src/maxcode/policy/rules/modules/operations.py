@@ -80,8 +80,10 @@ class Operation(NamedTuple):
         return self.given["other"]
 
 
-def known(sheet: Sheet, op: Op) -> Operation | None:
-    """The kind of an operation; None if the rules do not know it or its arguments."""
+def known(sheet: Sheet, op: Op | None) -> Operation | None:
+    """The kind of an operation; None if there is none, or the rules do not know it or its arguments."""
+    if op is None:
+        return None
     match op.expr:
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _BINARY:
             return Operation(_BINARY[type(sign)], left, {"other": right}, {})
@@ -101,9 +103,7 @@ def known(sheet: Sheet, op: Op) -> Operation | None:
 
 def _first_of(sheet: Sheet, whole: ast.expr) -> Operation | None:
     """``torch.max(x, dim)[0]``: the largest values, without their indices."""
-    value = value_named(whole)
-    op = sheet.op(value) if value is not None else None
-    found = known(sheet, op) if op is not None else None
+    found = known(sheet, sheet.op(value_named(whole)))
     if found is None or found.kind not in ("max", "min") or found.values.get("dim") is None or found.value is None:
         return None
     return found._replace(kind="amax" if found.kind == "max" else "amin")

@@ -6,23 +6,16 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from maxcode.code.cpp.words import words
 from maxcode.policy.rules.modules.operations import ELEMENTWISE, REDUCTIONS, Operation, known
 from maxcode.policy.rules.modules.sheet import Sheet, value_named
 from maxcode.policy.rules.modules.values import UnknownValue
 
 Shape = tuple[int, ...]
-_KEEP = ELEMENTWISE | {
-    "softmax",
-    "log_softmax",
-    "layer_norm",
-    "LayerNorm",
-    "BatchNorm2d",
-    "clone",
-    "detach",
-    "map",
-    "same",
-}
-_KEEP |= {"contiguous", "identity"}
+Sides = tuple[int, int]
+_KEEP = ELEMENTWISE | words(
+    "softmax log_softmax layer_norm LayerNorm BatchNorm2d clone detach map same contiguous identity"
+)
 
 
 class Shapes:
@@ -54,14 +47,11 @@ class Shapes:
             return broadcast(first, self.operand(op.other))
         if first is None and op.kind != "addmm":
             return None
-        return self._kept(op, first or ())
-
-    def _kept(self, op: Operation, first: Shape) -> Shape | None:
         if op.kind in _KEEP:
             return first
-        if op.kind in REDUCTIONS and (op.kind not in ("max", "min")):
-            return reduced(first, op.values)
-        return self._product(op, first)
+        if op.kind in REDUCTIONS and op.kind not in ("max", "min"):
+            return reduced(first or (), op.values)
+        return self._product(op, first or ())
 
     def _product(self, op: Operation, first: Shape) -> Shape | None:
         if op.kind == "Linear":
@@ -89,17 +79,14 @@ class Shapes:
         if not all(isinstance(one, (int, tuple)) for one in sizes):
             return None
         channels, *rest = sizes
-        kernel, stride, padding, dilation = (pair(one) for one in rest)
-        sides = [
-            (first[2 + at] + 2 * padding[at] - dilation[at] * (kernel[at] - 1) - 1) // stride[at] + 1 for at in (0, 1)
-        ]
+        sides = _slid(first, *(pair(one) for one in rest))
         return (first[0], channels, *sides) if isinstance(channels, int) else None
 
 
 _CONV = ((1, "out_channels", None), (2, "kernel_size", None), (3, "stride", 1), (4, "padding", 0), (5, "dilation", 1))
 
 
-def pair(value: Any) -> tuple[int, int]:
+def pair(value: Any) -> Sides:
     """A number for both sides, or one number for each."""
     return (value[0], value[1]) if isinstance(value, (tuple, list)) else (value, value)
 
@@ -113,12 +100,10 @@ def parameter_shape(sheet: Sheet, node: Any) -> Shape | None:
         layer, _, name = written[5:].partition(".")
         if written.startswith("self.") and layer in sheet.layers and sheet.layers[layer].kind == "Linear":
             return _of_linear(sheet, layer, name)
-        if node.attr == "T":
-            inside = parameter_shape(sheet, node.value)
+    match node:
+        case ast.Attribute(value=whole, attr="T") | ast.Call(func=ast.Attribute(value=whole, attr="t")):
+            inside = parameter_shape(sheet, whole)
             return inside[::-1] if inside is not None and len(inside) == 2 else None
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".t") and isinstance(node.func, ast.Attribute):
-        inside = parameter_shape(sheet, node.func.value)
-        return inside[::-1] if inside is not None and len(inside) == 2 else None
     try:
         return () if type(sheet.value(node)) in (int, float) else None
     except (UnknownValue, AttributeError):
@@ -169,9 +154,15 @@ def pooled(shape: Shape, values: Mapping[str, Any]) -> Shape | None:
     if values.get("ceil_mode") is not False or values.get("kernel_size") is None or "stride" not in values:
         return None
     kernel, padding, dilation = pair(values["kernel_size"]), pair(values["padding"]), pair(values.get("dilation", 1))
-    stride = pair(values["stride"] if values["stride"] is not None else values["kernel_size"])
-    sides = [(shape[2 + at] + 2 * padding[at] - dilation[at] * (kernel[at] - 1) - 1) // stride[at] + 1 for at in (0, 1)]
-    return (shape[0], shape[1], *sides)
+    stride = pair(values["stride"]) if values["stride"] is not None else kernel
+    return (shape[0], shape[1], *_slid(shape, kernel, stride, padding, dilation))
+
+
+def _slid(shape: Shape, kernel: Sides, stride: Sides, padding: Sides, dilation: Sides) -> Shape:
+    """The last two sizes after a window has slid over them."""
+    return tuple(
+        (shape[2 + at] + 2 * padding[at] - dilation[at] * (kernel[at] - 1) - 1) // stride[at] + 1 for at in (0, 1)
+    )
 
 
 def _argument(sheet: Sheet, layer: str, at: int, name: str, default: Any = None) -> Any:

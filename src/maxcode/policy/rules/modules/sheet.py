@@ -70,10 +70,9 @@ class Sheet:
         """The plain value of an expression; raises ``UnknownValue``."""
         return value_of(node, self.known)
 
-    def op(self, value: int) -> Op | None:
-        """The operation that makes a value; None for an input."""
-        at = value - len(self.inputs)
-        return next((op for op in self.ops if op.value == value), None) if at >= 0 else None
+    def op(self, value: int | None) -> Op | None:
+        """The operation that makes a value; None for an input, and for what is no value."""
+        return next((op for op in self.ops if op.value == value), None)
 
     def uses(self, value: int) -> int:
         """How often operations and the result use a value."""
@@ -86,7 +85,7 @@ class Unreadable(Exception):
 
 def values_in(node: ast.expr) -> list[int]:
     """The values that an expression uses, in order, with repeats."""
-    return [int(one.id[2:]) for one in ast.walk(node) if isinstance(one, ast.Name) and one.id.startswith("_v")]
+    return [int(one.id[2:]) for one in walk_values(node)]
 
 
 def name_of(value: int) -> ast.Name:
@@ -103,8 +102,7 @@ def value_named(node: ast.expr) -> int | None:
 def read(text: str) -> Sheet | None:
     """The sheet of a candidate's text; None if its forward cannot be read."""
     try:
-        tree = ast.parse(text)
-        return _sheet(text, tree)
+        return _sheet(text, ast.parse(text))
     except (SyntaxError, Unreadable, RecursionError):
         return None
 

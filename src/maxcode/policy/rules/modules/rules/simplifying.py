@@ -43,10 +43,9 @@ class RewriteSite:
     def maker(self, node: ast.expr) -> Operation | None:
         """The operation that makes an operand, if nothing else uses it."""
         value = value_named(node)
-        op = self.sheet.op(value) if value is not None else None
-        if op is None or value is None or self.sheet.uses(value) != values_in(self.op.expr).count(value):
+        if value is None or self.sheet.uses(value) != values_in(self.op.expr).count(value):
             return None
-        return known(self.sheet, op)
+        return known(self.sheet, self.sheet.op(value))
 
     def rewrite(self, what: str, written: str, *before: str) -> Rewrite:
         return Rewrite(self.op.value, what, parsed(written), before)
