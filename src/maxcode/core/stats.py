@@ -41,10 +41,10 @@ class RaceRule:
     ``futile``: few wins so far; ``narrow``: the upper end of the interval shows less than this gain; ``most`` pairs.
     ``evident``: two pairs, all faster by more than this share, are enough to go on to the confirmation, which alone
     decides; None where the race itself counts, as in a search.
-    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or after
-    ``confirm_most`` pairs.  A large gain need not be known as well as a small one: the interval may be as wide as
-    ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain at
-    the default ``alpha``.
+    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target`` and does
+    not show a gain that the evidence does not yet prove, or after ``confirm_most`` pairs.  A large gain need not be
+    known as well as a small one: the interval may be as wide as ``confirm_share`` of the gain's logarithm, up to
+    +-``confirm_widest``.  Fewer than nine pairs never prove a gain at the default ``alpha``.
     """
 
     alpha: float = 0.01
@@ -58,10 +58,10 @@ class RaceRule:
     futile_share: float = 0.25
     narrow_after: int = 10
     narrow: float = 0.015
-    confirm_least: int = 11
+    confirm_least: int = 9
     confirm_most: int = 60
     confirm_target: float = 0.02
-    confirm_share: float = 0.10
+    confirm_share: float = 0.20
     confirm_widest: float = 0.10
 
 
@@ -178,7 +178,9 @@ def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
         return False
     interval = median_interval(ratios, _STOPPING)
     by_gain = rule.confirm_share * abs(math.log(interval.value))
-    return half_width(interval) <= max(rule.confirm_target, min(by_gain, rule.confirm_widest))
+    if half_width(interval) > max(rule.confirm_target, min(by_gain, rule.confirm_widest)):
+        return False
+    return median_interval(ratios).low <= 1 or _is_proven(ratios, rule)
 
 
 def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = ()) -> bool:
@@ -191,8 +193,11 @@ def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] =
         share = LOOKS.get(len(sittings), 0.0)
         interval = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
         return share > 0 and interval.value > 1 + rule.margin and interval.low > 1
-    enough = e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
-    return enough and median_interval(ratios).low > 1
+    return _is_proven(ratios, rule) and median_interval(ratios).low > 1
+
+
+def _is_proven(ratios: Sequence[float], rule: RaceRule) -> bool:
+    return e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
 
 
 def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: RaceRule) -> Verdict | None:
