@@ -13,7 +13,7 @@ from typing import Literal, Protocol, final, runtime_checkable
 
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, Timing
-from maxcode.evaluate.inputs.fresh import GeneratedInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair

@@ -35,7 +35,8 @@ from maxcode.core.types import (
     Timing,
 )
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
-from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs, Prover
+from maxcode.evaluate.inputs.fresh import FreshInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
@@ -223,7 +224,7 @@ class ProgramEvaluator:
         self._is_raced = anyio.Event()
         await self._is_raced.wait()
         if problem.goal != "wall":
-            await self._unseen.made(await self._admissions.of(problem))
+            await self._unseen.answered(await self._admissions.of(problem))
 
     async def _on_filled_memory(self, admitted: Admitted, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a right candidate after its runs on filled memory: wrong, if its answers change."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -14,6 +14,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.inputs.fresh import FreshInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
@@ -80,23 +81,40 @@ class ProgramCheck:
         """Race the winner against the original on fresh inputs."""
         if self.admitted.source.renews:
             return await self._one_by_one(pairs)
-        made = await self.fresh.made(self.admitted)
-        chosen = await self.fresh.raced_before(self.admitted) or choose_compared(made.inputs, self.admitted.timed)
+        if before := await self.fresh.raced_before(self.admitted):
+            return await self._raced(before, pairs)
+        found = await self._raced_on(self.fresh.answered, pairs)
+        return await self._raced_on(self.fresh.made, pairs) if await self._proves_nothing(found) else found
+
+    async def _proves_nothing(self, found: FreshRace) -> bool:
+        """Whether it failed where the original is not clean."""
+        if not found.failed:
+            return False
+        clean = [one.name for harsh in (False, True) for one in (await self.fresh.made(self.admitted, harsh)).inputs]
+        return not {*found.inputs} <= {*clean}
+
+    async def _raced_on(self, source: Callable[[Admitted, bool], Awaitable[GeneratedInputs]], pairs: int) -> FreshRace:
+        made = await source(self.admitted, False)
+        chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen and made.inputs:  # among four times as many one may be long enough
-            made = await self.fresh.made(self.admitted, harsh=True)
+            made = await source(self.admitted, True)
             chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen:
             why = "; ".join(made.notes) or "none could be made"
             short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms{_LONGER}"
             return FreshRace(why=short if made.inputs else why)
+        return await self._raced(chosen, pairs)
+
+    async def _raced(self, chosen: Sequence[Input], pairs: int) -> FreshRace:
+        names = tuple(given.name for given in chosen)
         track = self._track(self._original(chosen), RaceSide(await self._artefact(), {}), chosen)
         try:
             held = await run_until(lambda seen: "tie" if len(seen) >= pairs else None, track)
         except WrongOutput as wrong:
             failed = f"{wrong.side}, on newly generated inputs: {wrong}"
-            return FreshRace(failed=failed, by_original=wrong.side == "original")
+            return FreshRace(inputs=names, failed=failed, by_original=wrong.side == "original")
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
-        return FreshRace(samples, tuple(given.name for given in chosen))
+        return FreshRace(samples, names)
 
     async def _one_by_one(self, pairs: int) -> FreshRace:
         """A function on new inputs, as every timed pass has them; and where calls come several at a time, whether it is

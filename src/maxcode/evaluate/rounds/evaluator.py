@@ -22,7 +22,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.stats import LOOKS, RaceRule
 from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
-from maxcode.evaluate.inputs.fresh import GeneratedInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
