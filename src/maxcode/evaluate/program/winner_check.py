@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -83,21 +83,18 @@ class ProgramCheck:
             return await self._one_by_one(pairs)
         if before := await self.fresh.raced_before(self.admitted):
             return await self._raced(before, pairs)
-        found = await self._raced_on(self.fresh.answered, pairs)
-        return await self._raced_on(self.fresh.made, pairs) if await self._proves_nothing(found) else found
-
-    async def _proves_nothing(self, found: FreshRace) -> bool:
-        """Whether it failed where the original is not clean."""
+        answered = await self.fresh.answered(self.admitted)
+        found = await self._raced_on(answered, pairs)
         if not found.failed:
-            return False
-        clean = [one.name for harsh in (False, True) for one in (await self.fresh.made(self.admitted, harsh)).inputs]
-        return not {*found.inputs} <= {*clean}
+            return found
+        made = await self.fresh.made(self.admitted)
+        unclean = {one.name for one in answered.inputs} - {one.name for one in made.inputs}
+        return found if unclean.isdisjoint(found.inputs) else await self._raced_on(made, pairs)
 
-    async def _raced_on(self, source: Callable[[Admitted, bool], Awaitable[GeneratedInputs]], pairs: int) -> FreshRace:
-        made = await source(self.admitted, False)
+    async def _raced_on(self, made: GeneratedInputs, pairs: int) -> FreshRace:
         chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen and made.inputs:  # among four times as many one may be long enough
-            made = await source(self.admitted, True)
+            made = await self.fresh.made(self.admitted, harsh=True)
             chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen:
             why = "; ".join(made.notes) or "none could be made"
