@@ -141,22 +141,45 @@ def test_sittings_that_are_none_are_refused(sittings: tuple[int, ...]) -> None:
 
 
 def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
-    narrow, wide = [1.5, 1.51] * 10, [1.0, 2.0] * 10
-    assert (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most) == (0.02, 11, 60)
+    narrow, wide = [1.2, 1.21] * 10, [1.0, 1.5] * 10
+    assert (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most) == (0.02, 9, 60)
     assert is_settled(narrow, RULE)
-    assert not is_settled(narrow[:10], RULE)
+    assert not is_settled(narrow[:8], RULE)
     assert not is_settled(wide, RULE)
     assert is_settled(wide * 3, RULE)
     assert is_faster(narrow, RULE)
     assert not is_faster(wide, RULE)
 
 
+def test_a_confirmation_that_will_not_be_narrow_in_time_ends_at_half_of_its_pairs() -> None:
+    wide = [1.0, 1.5]
+    assert not is_settled(wide * 14, RULE)
+    assert is_settled(wide * 15, RULE)
+    assert not is_settled([1.1 * 0.976, 1.1, 1.1 * 1.024] * 10, RULE)  # 60 such pairs would be within 2 %
+
+
+def test_a_confirmation_does_not_end_while_it_shows_a_gain_that_is_not_proven() -> None:
+    shown = [1.015] * 9 + [1.005]  # above 1, and one pair is not won by more than the margin
+    assert median_interval(shown).low > 1
+    assert not is_faster(shown, RULE)
+    assert not is_settled(shown, RULE)
+    assert is_settled([1.015] * 9, RULE)
+    assert is_settled([0.995] * 9, RULE)
+
+
 @pytest.mark.parametrize(("gain", "reach", "settled"), [
-    (1.05, 0.03, False), (1.2, 0.03, False), (1.5, 0.03, True), (1.5, 0.045, False), (2.0, 0.06, True),
-    (0.5, 0.06, True), (10.0, 0.09, True), (10.0, 0.11, False),
+    (1.05, 0.03, False), (1.2, 0.03, True), (1.2, 0.045, False), (1.5, 0.075, True), (1.5, 0.09, False),
+    (2.0, 0.095, True), (0.5, 0.095, True), (10.0, 0.09, True), (10.0, 0.11, False),
 ])  # fmt: skip
 def test_a_large_gain_may_have_a_wider_interval(gain: float, reach: float, settled: bool) -> None:
-    assert is_settled([gain * (1 - reach), gain, gain * (1 + reach)] * 10, RULE) is settled
+    assert is_settled([gain * (1 - reach), gain, gain * (1 + reach)] * 5, RULE) is settled
+
+
+@pytest.mark.parametrize("losses", range(12))
+def test_a_race_ends_when_winning_all_the_rest_would_prove_nothing(losses: int) -> None:
+    ratios = [1.2, 0.995] * losses + [1.2] * 3  # a loss by less than "slower" asks for
+    can_win = e_value(RULE.most - losses, RULE.most) >= 1 / RULE.alpha
+    assert (decide(ratios, RULE) == "tie") is not can_win
 
 
 def test_an_evident_gain_goes_on_to_its_confirmation_after_two_pairs() -> None:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from maxcode.core.types import Problem
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
-from maxcode.evaluate.inputs.fresh import FAILED, GeneratedInputs
+from maxcode.evaluate.inputs.fresh import FAILED
 from maxcode.evaluate.inputs.grammar import Count, Repetition, TokenRow
 from maxcode.evaluate.inputs.mutate import draft
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.inputs.unusual import habit, wider
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator

@@ -27,7 +27,8 @@ from maxcode.core.types import (
     State,
     Step,
 )
-from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs, GeneratedInputs
+from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.evaluator import ProgramEvaluator

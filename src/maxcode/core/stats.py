@@ -39,13 +39,15 @@ class RaceRule:
 
     ``alpha``: P(ever "faster" | equal).  The other rules only end a race without a winner.  They can miss a gain; they
     cannot report a false one: ``beta`` for "slower"; ``gross``: two pairs, all slower by more than this share;
-    ``futile``: few wins so far; ``narrow``: the upper end of the interval shows less than this gain; ``most`` pairs.
+    ``futile``: few wins so far; ``narrow``: the upper end of the interval shows less than this gain; ``most`` pairs,
+    and before that, so many losses that winning all the rest would prove nothing.
     ``evident``: two pairs, all faster by more than this share, are enough to go on to the confirmation, which alone
     decides; None where the race itself counts, as in a search.
-    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or after
-    ``confirm_most`` pairs.  A large gain need not be known as well as a small one: the interval may be as wide as
-    ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain at
-    the default ``alpha``.
+    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or, from
+    half of ``confirm_most`` pairs on, will not be so at ``confirm_most``; but not while the interval shows a gain that
+    the evidence does not yet prove.  A large gain need not be known as well as a small one: the interval may be as wide
+    as ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain
+    at the default ``alpha``.
     """
 
     alpha: float = 0.01
@@ -59,10 +61,10 @@ class RaceRule:
     futile_share: float = 0.25
     narrow_after: int = 10
     narrow: float = 0.015
-    confirm_least: int = 11
+    confirm_least: int = 9
     confirm_most: int = 60
     confirm_target: float = 0.02
-    confirm_share: float = 0.10
+    confirm_share: float = 0.20
     confirm_widest: float = 0.10
 
 
@@ -90,6 +92,8 @@ def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
     if e_value(sum(1 for ratio in ratios if ratio < 1), pairs) >= 1 / rule.beta:
         return "slower"
     if pairs >= rule.futile_after and wins < rule.futile_share * pairs:
+        return "tie"
+    if e_value(rule.most - (pairs - wins), rule.most) < 1 / rule.alpha:
         return "tie"
     if pairs >= rule.narrow_after and median_interval(ratios).high < 1 + rule.narrow:
         return "tie"
@@ -168,18 +172,23 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
-    """Whether a confirmation may end: ``confirm_most`` pairs, or at least ``confirm_least`` and a narrow interval.
+    """Whether a confirmation may end (``RaceRule``).
 
     It looks at the 97 % interval.  The 95 % interval then holds the true ratio in 95 to 97 % of runs; if it looked at
     the 95 % interval itself, in 93 to 97 % (simulated, normal and heavy-tailed noise, gains of 1.5 and 3.2).
     """
-    if len(ratios) >= rule.confirm_most:
+    count = len(ratios)
+    if count >= rule.confirm_most:
         return True
-    if len(ratios) < rule.confirm_least:
+    if count < rule.confirm_least:
         return False
     interval = median_interval(ratios, _STOPPING)
     by_gain = rule.confirm_share * abs(math.log(interval.value))
-    return half_width(interval) <= max(rule.confirm_target, min(by_gain, rule.confirm_widest))
+    aim = max(rule.confirm_target, min(by_gain, rule.confirm_widest))
+    at_the_end = half_width(interval) * math.sqrt(count / rule.confirm_most)
+    if half_width(interval) > aim and not (2 * count >= rule.confirm_most and at_the_end > aim):
+        return False
+    return median_interval(ratios).low <= 1 or _is_proven(ratios, rule)
 
 
 def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = ()) -> bool:
@@ -192,8 +201,11 @@ def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] =
         share = LOOKS.get(len(sittings), 0.0)
         interval = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
         return share > 0 and interval.value > 1 + rule.margin and interval.low > 1
-    enough = e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
-    return enough and median_interval(ratios).low > 1
+    return _is_proven(ratios, rule) and median_interval(ratios).low > 1
+
+
+def _is_proven(ratios: Sequence[float], rule: RaceRule) -> bool:
+    return e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
 
 
 def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: RaceRule) -> Verdict | None:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, final, runtime_checkable
 
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, Timing
-from maxcode.evaluate.inputs.fresh import GeneratedInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair
@@ -66,7 +66,7 @@ class FreshRace:
     """The winner on fresh inputs.
 
     ``samples``: seconds of the original and of the winner in every pair.
-    ``inputs``: names of the fresh inputs.
+    ``inputs``: names of the fresh inputs that were raced.
     ``why``: why there are no pairs; ``needless``: because every timed pass has fresh inputs anyway.
     ``failed``: the side that failed, and how; ``by_original``: it was the original.
     ``doubt``: a function is not faster where each call must be over before the next is there.

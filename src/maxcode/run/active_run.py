@@ -17,6 +17,7 @@ from maxcode.core.types import Machine, Problem, Usage
 from maxcode.run.deadline import Deadline
 from maxcode.run.record import Line, Record
 from maxcode.run.times import Times
+from maxcode.sandbox.lanes import also_in_timing_lane
 
 
 @final
@@ -98,8 +99,9 @@ class Job:
 
     @contextmanager
     def measurement(self) -> Iterator[anyio.CancelScope]:
-        """The block is a measurement, which is cancelled when the run is hurried."""
-        with anyio.CancelScope() as scope:
+        """The block is a measurement, which is cancelled when the run is hurried.  While nobody times, it may build in
+        the timing lane too: else a machine of two cores would build on one."""
+        with also_in_timing_lane(), anyio.CancelScope() as scope:
             if self.is_hurried:
                 scope.cancel()
             self.measuring.add(scope)

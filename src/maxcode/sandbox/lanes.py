@@ -158,7 +158,7 @@ async def free_place() -> AsyncIterator[bool]:
 @contextmanager
 def also_in_timing_lane(path: Path = LOCK) -> Iterator[None]:
     """Work of the block that asks for a place to build may take the timing lane in its place, while nobody wants that:
-    for the last work before a verdict, which else leaves a core idle.  Not where cores or places are shared."""
+    else a core is idle.  Not where cores or places are shared."""
     token = _spare.set(path)
     try:
         yield
@@ -257,7 +257,8 @@ async def no_builds() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
-    """Takes the timing lane.  Waits for its turn in this process and among all processes of the machine."""
+    """Takes the timing lane.  Waits for its turn in this process and among all processes of the machine.  Work of the
+    block does not ask for it again."""
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
     async with AsyncExitStack() as stack:
@@ -266,9 +267,11 @@ async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
             await stack.enter_async_context(_held(path, _cores.get()))
         began = time.monotonic()
         ledger.wait_s += began - asked
+        token = _spare.set(None)
         try:
             yield
         finally:
+            _spare.reset(token)
             ledger.time_s += time.monotonic() - began
 
 

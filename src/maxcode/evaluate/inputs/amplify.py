@@ -18,8 +18,8 @@ from maxcode.core.ahead import computed
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood
-from maxcode.evaluate.inputs.fresh import LARGER, Candidate, Prover
 from maxcode.evaluate.inputs.given import text_of, understood
+from maxcode.evaluate.inputs.proving import LARGER, Candidate, Prover
 from maxcode.evaluate.inputs.unusual import is_possible, stated
 from maxcode.evaluate.ladder.original_runs import step
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_timed, generate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from maxcode.core.ahead import computed
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -22,4 +24,10 @@ async def understood(admitted: Admitted) -> Understood:
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
         return Understood((), why="the given inputs are not ASCII text")
-    return await computed(understand, known)
+    return await computed(_understand, tuple(known))
+
+
+@lru_cache(maxsize=4)
+def _understand(texts: tuple[str, ...]) -> Understood:
+    """Asked again for the same texts in every stage of a verdict."""
+    return understand(texts)

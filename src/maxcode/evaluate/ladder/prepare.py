@@ -27,7 +27,7 @@ from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
 TIMED_FLOOR_S = WHOLE_RUN.floor_s
-PASS_AT_MOST_S = 0.5  # a pass gets more inputs only while it is shorter
+PASS_AT_MOST_S = 0.2  # a pass gets more inputs only while it is shorter
 _START_NOISE = 0.25  # share of a process's start: work below it is not told from the noise of starts
 RACE_PASS_AT_MOST_S = 0.1  # the same for races of the search, which only select what to confirm
 _UNAVAILABLE = re.compile(

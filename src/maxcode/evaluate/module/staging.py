@@ -22,7 +22,6 @@ from maxcode.core.types import (
     Facts,
     Feedback,
     Hotspot,
-    Interval,
     Machine,
     Outcome,
     Problem,
@@ -58,12 +57,12 @@ from maxcode.evaluate.rounds.round import (
     late,
     seconds_of,
 )
-from maxcode.evaluate.rounds.stages import without_work
+from maxcode.evaluate.rounds.stages import Rival, without_work
 from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
-COMPILED_PAIRS = 15
+COMPILED_PAIRS = 9  # the fewest with a 95 % interval that one outlier cannot move
 BEYOND_S = 2.0  # about as many seconds of calls on values beyond those drawn, if the calls are long
 SHARED = "an output that is no copy"  # how the warning begins
 LOST = "small elements are lost"  # likewise
@@ -244,8 +243,12 @@ class ModuleStages:
     async def _operators(self, stage: SideStarter, side: ModuleSide) -> tuple[Hotspot, ...]:
         return await operators(stage, side) if self._prompts else ()
 
+    def leaves_cores(self, staged: Staged) -> bool:
+        """If the CPU time of one thread decides."""
+        return staged.problem.goal == "cpu" and not staged.stage.on_device
+
     @in_stage("torch.compile")
-    async def over_rival(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:
+    async def over_rival(self, staged: Staged, side: ModuleSide) -> Rival:
         """The candidate's speed-up over torch.compile of the reference; None, with the reason, if that fails.
 
         ``RoundFailed`` if the candidate fails: its outputs are checked here too.

@@ -35,7 +35,8 @@ from maxcode.core.types import (
     Timing,
 )
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
-from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs, Prover
+from maxcode.evaluate.inputs.fresh import FreshInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
@@ -223,7 +224,7 @@ class ProgramEvaluator:
         self._is_raced = anyio.Event()
         await self._is_raced.wait()
         if problem.goal != "wall":
-            await self._unseen.made(await self._admissions.of(problem))
+            await self._unseen.answered(await self._admissions.of(problem))
 
     async def _on_filled_memory(self, admitted: Admitted, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a right candidate after its runs on filled memory: wrong, if its answers change."""
@@ -296,11 +297,12 @@ class ProgramEvaluator:
         incumbent too.
         """
         admitted = await self._admissions.of(problem)
-        is_alone = incumbent is None and len(challengers) == 1 and await self._leaves_cores(admitted)
-        prepared = partial(self._fresh, problem, admitted, on_made=not is_alone)
+        leaves_cores = await self._leaves_cores(admitted)
+        on_made = not leaves_cores or incumbent is not None or len(challengers) > 1
+        prepared = partial(self._fresh, problem, admitted, on_made=on_made)
         leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, admitted))
         if leader is not None:
-            confirmed = self._confirmed_meanwhile if is_alone else self._confirmed
+            confirmed = partial(self._confirmed_beside, on_made=not on_made) if leaves_cores else self._confirmed
             found[leader[0].id] = await confirmed(admitted, *leader)
         return found
 
@@ -354,8 +356,8 @@ class ProgramEvaluator:
         timed = await self._confirmed_time(admitted, state, entry)
         return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
 
-    async def _confirmed_meanwhile(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
-        """The same for a winner that has not run on fresh inputs: what needs no timing is done while it is timed."""
+    async def _confirmed_beside(self, admitted: Admitted, state: State, entry: RaceSide, on_made: bool) -> Evaluation:
+        """The same; what needs no timing is done while it is timed.  ``on_made``: it has not run on fresh inputs."""
         assert state.step is not None
         examiner, program, raced = self._examiner, state.program, state.step.evaluation.timing
         look = partial(examiner.looks, admitted, program, entry.artefact, raced)
@@ -363,7 +365,7 @@ class ProgramEvaluator:
             timed = await stack.enter_async_context(started(partial(self._confirmed_time, admitted, state, entry)))
             with also_in_timing_lane():  # a single place is for the fresh inputs first
                 looked = await stack.enter_async_context(started(look, now=several_places()))
-            if (failure := await self._unseen.failure(admitted, entry.artefact)) is not None:
+            if on_made and (failure := await self._unseen.failure(admitted, entry.artefact)) is not None:
                 return failure
             looks = await stack.enter_async_context(started(looked))
             return await examiner.examined(admitted, program, entry.artefact, await timed(), looks)

@@ -12,7 +12,7 @@ from maxcode.evaluate.function.calls import Calls, calls_of
 from maxcode.evaluate.function.function import Inputs, spec_of
 from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.inputs.amplify import amplify
-from maxcode.evaluate.inputs.fresh import Prover
+from maxcode.evaluate.inputs.proving import Prover
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import COPIES, Admitted, Input, InputSource, generate, read_inputs
 from maxcode.evaluate.machine.roofline import Bandwidth, memory_of, peak_gflops

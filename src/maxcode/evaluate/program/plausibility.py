@@ -63,7 +63,7 @@ class Examiner:
         ``raced``: the timing that made it one; if it asks for a re-check, the inputs of the re-check are made too.
         """
         if raced is not None and (*far(raced), *words_of(admitted.problem, program)):
-            await self.unseen.made(admitted, harsh=True)
+            await self.unseen.answered(admitted, harsh=True)
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
         async with (
             started(partial(self.defects, admitted, program)) as defects,
@@ -122,7 +122,7 @@ class Examiner:
     ) -> Evaluation:
         """The evaluation of a suspicious winner after its re-check."""
         failure = await self.unseen.failure(admitted, artefact, harsh=True)
-        made = await self.unseen.made(admitted, harsh=True)
+        made = await self.unseen.answered(admitted, harsh=True)
         why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
         harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why, made.kinds)
         found = replace(found, harsher=harsher)

@@ -14,6 +14,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.inputs.fresh import FreshInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
@@ -80,8 +81,18 @@ class ProgramCheck:
         """Race the winner against the original on fresh inputs."""
         if self.admitted.source.renews:
             return await self._one_by_one(pairs)
+        if before := await self.fresh.raced_before(self.admitted):
+            return await self._raced(before, pairs)
+        answered = await self.fresh.answered(self.admitted)
+        found = await self._raced_on(answered, pairs)
+        if not found.failed:
+            return found
         made = await self.fresh.made(self.admitted)
-        chosen = await self.fresh.raced_before(self.admitted) or choose_compared(made.inputs, self.admitted.timed)
+        unclean = {one.name for one in answered.inputs} - {one.name for one in made.inputs}
+        return found if unclean.isdisjoint(found.inputs) else await self._raced_on(made, pairs)
+
+    async def _raced_on(self, made: GeneratedInputs, pairs: int) -> FreshRace:
+        chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen and made.inputs:  # among four times as many one may be long enough
             made = await self.fresh.made(self.admitted, harsh=True)
             chosen = choose_compared(made.inputs, self.admitted.timed)
@@ -89,14 +100,18 @@ class ProgramCheck:
             why = "; ".join(made.notes) or "none could be made"
             short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms{_LONGER}"
             return FreshRace(why=short if made.inputs else why)
+        return await self._raced(chosen, pairs)
+
+    async def _raced(self, chosen: Sequence[Input], pairs: int) -> FreshRace:
+        names = tuple(given.name for given in chosen)
         track = self._track(self._original(chosen), RaceSide(await self._artefact(), {}), chosen)
         try:
             held = await run_until(lambda seen: "tie" if len(seen) >= pairs else None, track)
         except WrongOutput as wrong:
             failed = f"{wrong.side}, on newly generated inputs: {wrong}"
-            return FreshRace(failed=failed, by_original=wrong.side == "original")
+            return FreshRace(inputs=names, failed=failed, by_original=wrong.side == "original")
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
-        return FreshRace(samples, tuple(given.name for given in chosen))
+        return FreshRace(samples, names)
 
     async def _one_by_one(self, pairs: int) -> FreshRace:
         """A function on new inputs, as every timed pass has them; and where calls come several at a time, whether it is

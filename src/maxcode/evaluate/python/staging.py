@@ -17,7 +17,6 @@ from maxcode.core.types import (
     Action,
     Evaluation,
     Facts,
-    Interval,
     Machine,
     Outcome,
     Problem,
@@ -46,7 +45,7 @@ from maxcode.evaluate.rounds.round import (
     late,
     seconds_of,
 )
-from maxcode.evaluate.rounds.stages import without_work
+from maxcode.evaluate.rounds.stages import Rival, without_work
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -237,7 +236,11 @@ class PythonStages:
             profile = profile_of(await _profile_run(staged.stage, side, staged.shown))
         return replace(found, profile=spots(profile, _texts(staged.stage, side)))
 
-    async def over_rival(self, staged: Staged, side: Program) -> tuple[Interval | None, tuple[str, ...]]:
+    def leaves_cores(self, staged: Staged) -> bool:
+        """If the CPU time decides: libraries have one thread then."""
+        return staged.problem.goal == "cpu"
+
+    async def over_rival(self, staged: Staged, side: Program) -> Rival:
         """Nothing: a Python function has no other rival."""
         return None, ()
 

@@ -21,7 +21,7 @@ from maxcode.core.two_sided import TwoSidedRule, interval_at_any_time, judge
 from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, RaceVerdict, State, StateId
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Loss, MeasureOptions, Provenance, TimingCache
-from maxcode.evaluate.inputs.fresh import GeneratedInputs
+from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import wrong_while_timed
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions

@@ -37,6 +37,7 @@ class StagedProblem(Protocol):
 
 
 S = TypeVar("S", bound=StagedProblem)
+Rival = tuple[Interval | None, tuple[str, ...]]
 P = TypeVar("P")  # a program that is ready to be started
 
 
@@ -80,7 +81,11 @@ class Stages(Protocol[S, P]):
         """The evaluation with the candidate's profile, where somebody is told of it."""
         ...
 
-    async def over_rival(self, staged: S, side: P) -> tuple[Interval | None, tuple[str, ...]]:
+    def leaves_cores(self, staged: S) -> bool:
+        """Whether other work may go on while the original is timed."""
+        ...
+
+    async def over_rival(self, staged: S, side: P) -> Rival:
         """The candidate's speed-up over what the kind is also compared with; None, perhaps with the reason."""
         ...
 
