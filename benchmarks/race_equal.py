@@ -3,15 +3,13 @@
     python benchmarks/race_equal.py [--races 1000] [--changed 50] [--suites 0] [--seconds 480] [--rows FILE]
 
 Equal: base and head are the same command (sort, gzip, git log, Python loops, ...).  Changed: head does 5 % more work,
-and both so much that the start of a process hardly counts.
-Each command runs without the sandbox, by the code of `maxcode race --trust-both`; most pairs 60.  Suites: equal
-commands that print 62 benchmarks each, judged together; what counts is a suite with any benchmark that is called faster
-or slower.  Beside the verdict
-stand three usual rules on the same runs: Welch's t-test of the means (p < 0.05; the means are those that hyperfine
-prints), a 5 % band around the ratio of means, and the Mann-Whitney test (p < 0.05).  The runs are interleaved, which
-favours these rules: their tools run one side after the other.  Every race is written as a line of FILE at its end; the
-same command resumes.  It ends after SECONDS.  With --own-lane other maxcode runs on the machine are a load like any
-other.
+and both so much that the start of a process hardly counts.  Each command runs without the sandbox, by the code of
+`maxcode race --trust-both`; most pairs 60.  Suites: equal commands that print 62 benchmarks each, judged together; what
+counts is a suite with any benchmark that is called faster or slower.  Beside the verdict stand three usual rules on the
+same runs: Welch's t-test of the means (p < 0.05; the means are those that hyperfine prints), a 5 % band around the
+ratio of means, and the Mann-Whitney test (p < 0.05).  The runs are interleaved, which favours these rules: their tools
+run one side after the other.  Every race is written as a line of FILE at its end; the same command resumes.  It ends
+after SECONDS.  With --own-lane other maxcode runs on the machine are a load like any other.
 
 "control" counts the races in which base differed from itself, which gives no verdict.  The bound is the one-sided 95 %
 Clopper-Pearson bound.  Exit status 1 if a promised rate of 1 % is refuted (the lower bound is above it).
