@@ -191,7 +191,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise InputError(f"cannot lock {path}: {error.strerror}; make its folder writable") from error
+        raise InputError(f"cannot lock {path}: {error.strerror}; let it be a file that you may write") from error
     try:
         yield _held(file, wait)
     finally:
