@@ -4,7 +4,8 @@
     ├── InputError        what the user gave cannot be used          exit 2
     │   ├── RecordError   a run folder that cannot be read or resumed
     │   ├── NoRuleError   the built-in policy has no rule for the program
-    │   └── UnmeasurableError  the tests are too short to time
+    │   ├── UnmeasurableError  the tests are too short to time
+    │   └── AnswerError   an answer that gives no candidate; its prompt stays open
     ├── UnsafeError       this machine cannot do it safely            exit 3
     ├── Interrupted       stopped by the user; the record is whole    exit 130
     └── BoundaryError     something outside the program failed: nothing is scored, the slot stays open
@@ -43,6 +44,10 @@ class NoRuleError(InputError):
 
 class UnmeasurableError(InputError):
     """The tests of the program are too short to time, so the run could prove nothing."""
+
+
+class AnswerError(InputError):
+    """An answer to a prompt gives no candidate; the prompt stays open."""
 
 
 class UnsafeError(MaxcodeError):

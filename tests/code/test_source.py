@@ -172,6 +172,19 @@ def test_equal_programs_have_equal_fingerprints() -> None:
     assert fingerprint(one.files, "cpp") != fingerprint({"b.cpp": CPP}, "cpp")
 
 
+def test_only_files_of_a_programs_language_are_compared_without_comments() -> None:
+    files = {"a.py": "x = 1\n", "b.c": "#define N 4\n", "Makefile": "all:\n\tcc b.c\n"}
+
+    def changed(language: str, **others: str) -> bool:
+        return fingerprint({**files, **others}, language) != fingerprint(files, language)
+
+    assert not changed("python", **{"a.py": "x = 1  # one\n"})
+    assert changed("python", **{"b.c": "#define N 8\n"}), "in Python that is a comment"
+    assert changed("c", **{"a.py": "x =\\\n1\n"}) and not changed("c", **{"b.c": "#define N 4 // four\n"})
+    assert changed("c", Makefile="all:\n        cc b.c\n")
+    assert fingerprint({"b.h": "int x;\n"}, "cpp") == fingerprint({"b.h": "int  x; // here\n"}, "cpp")
+
+
 def test_a_difference_is_unified_and_empty_for_equal_texts() -> None:
     assert unified_diff("a\nb\n", "a\nc\n", "x.cpp").splitlines() == [
         "--- a/x.cpp",

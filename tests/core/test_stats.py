@@ -151,10 +151,11 @@ def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
     assert not is_faster(wide, RULE)
 
 
-def test_a_confirmation_that_will_not_be_narrow_in_time_ends_at_half_of_its_pairs() -> None:
-    wide = [1.0, 1.5]
+def test_a_proven_gain_that_will_not_be_narrow_in_time_ends_at_half_of_its_pairs() -> None:
+    wide = [1.1, 1.5]
     assert not is_settled(wide * 14, RULE)
     assert is_settled(wide * 15, RULE)
+    assert not is_settled([1.0, 1.5] * 15, RULE)  # which is not proven
     assert not is_settled([1.1 * 0.976, 1.1, 1.1 * 1.024] * 10, RULE)  # 60 such pairs would be within 2 %
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+import maxcode as public
 from maxcode.core.phases import BUILD, RUN, VERIFICATION, recording
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Program, Section, State, Step
 from maxcode.errors import InputError, Unanswered
@@ -27,69 +29,10 @@ from maxcode.run.request import Request
 from maxcode.run.result import RunResult
 from maxcode.sandbox.toolchain import cache_root
 from tests.support import repositories as repos
-from tests.support.cli import answer, doubts_of, maxcode
+from tests.support.cli import ROOT, answer, doubts_of, maxcode
 from tests.support.counting import FAST, QUARTER, SLOW, counting_place
 
 WRONG = FAST.replace("n - 1", "n - 2")
-
-
-def request(draw: int, text: str = "Faster, please.") -> ModelRequest:
-    return ModelRequest((Message("system", "Be brief."), Message("user", text)), draw=draw)
-
-
-def told(questions: Questions, draw: int, text: str = "Faster, please.") -> str:
-    return anyio.run(questions.complete, request(draw, text)).text
-
-
-def test_a_prompt_is_given_to_one_asker_until_its_lease_ends(tmp_path: Path) -> None:
-    questions = Questions(tmp_path / "asked")
-    for draw in (1, 2):
-        with pytest.raises(Unanswered):
-            told(questions, draw, f"Faster, please ({draw}).")
-    first, second = sorted(filter(None, (questions.take(), questions.take())), key=lambda one: one.prompt)
-    assert first.id != second.id
-    assert first.prompt == "Be brief.\n\nFaster, please (1)."
-    later = Questions(tmp_path / "asked", clock=lambda: (tmp_path / "asked" / f"{first.id}.taken").stat().st_mtime + 5)
-    assert later.take(60) is None and later.take(1) == first, "nobody answered it"
-
-
-def test_prompts_with_the_same_text_say_that_there_are_others(tmp_path: Path) -> None:
-    questions = Questions(tmp_path / "asked")
-    for draw, text in ((1, "Faster."), (2, "Faster."), (3, "Smaller.")):
-        with pytest.raises(Unanswered):
-            told(questions, draw, text)
-    prompts = [question.prompt for _ in range(3) if (question := questions.take()) is not None]
-    alone = [prompt for prompt in prompts if prompt.endswith("Smaller.")]
-    assert len(alone) == 1
-    others = sorted(prompt.partition("\n\nThis is number ")[2][:6] for prompt in prompts if prompt not in alone)
-    assert others == ["1 of 2", "2 of 2"]
-
-
-def test_many_askers_at_once_get_different_prompts(tmp_path: Path) -> None:
-    questions = Questions(tmp_path)
-    for draw in range(20):
-        with pytest.raises(Unanswered):
-            told(questions, draw)
-    with ThreadPoolExecutor(8) as pool:
-        found = [question.id for question in pool.map(lambda _: questions.take(), range(20)) if question is not None]
-    assert len(set(found)) == 20
-    assert questions.take() is None
-
-
-def test_an_answer_is_kept_and_answers_the_prompt_with_other_figures_too(tmp_path: Path) -> None:
-    questions = Questions(tmp_path)
-    with pytest.raises(Unanswered):
-        told(questions, 7)
-    taken = questions.take()
-    assert taken is not None
-    for name, text, words in ((taken.id, " \n", "the answer is empty"), ("no", "x", f"wait for an answer: {taken.id}")):
-        with pytest.raises(InputError, match=words):
-            questions.answer(name, text)
-    questions.answer(taken.id, "mine")
-    questions.answer(taken.id, "mine")
-    with pytest.raises(InputError, match="is answered already"):
-        questions.answer(taken.id, "another")
-    assert told(questions, 7, "Faster than 3.1 ms, please.") == "mine"
 
 
 @pytest.fixture
@@ -116,7 +59,7 @@ def test_a_run_is_driven_by_answers_from_outside(place: Path) -> None:
     waiting = answer(started)
     assert waiting == {"waiting": "3 of 3 prompts of batch 1 wait for an answer: maxcode ask run"}
     ids = [ask(place) for _ in range(3)]
-    assert ask(place) == {"id": None}
+    assert ask(place) == {"id": None, "state": "asking", "given_out": [one["id"] for one in ids]}
     assert all(SLOW.splitlines()[-2] in one["prompt"] for one in ids)
     elsewhere = place / "elsewhere"
     elsewhere.mkdir()
@@ -246,7 +189,13 @@ def test_edits_are_read_against_the_program_that_the_prompt_shows(tmp_path: Path
 def test_an_answer_that_asks_to_see_more_gets_it_and_uses_up_nothing(tmp_path: Path) -> None:
     run, name = asked(tmp_path)
     told = asking.tell(run, name, "I look first.\n\nSHOW src/words/__init__.py:longest\n", never)
-    assert "def longest(text):" in told.feedback[0] and told.open == 1
+    assert "def longest(text):" in told.feedback[0] and told.open == 1 and told.stays_open
+    shown = tmp_path / "shown.md"
+    shown.write_text("SHOW src/words/__init__.py:longest\n")
+    assert answer(maxcode("tell", run, name, shown, "--json"))["stays_open"] is True
+    said = maxcode("tell", run, name, shown).stdout
+    assert said.endswith(f"the prompt {name} stays open: maxcode tell {run} {name}\n")
+    assert public.ask(run) is None and public.ask(run, id=name) == asking.ask(run, name=name)
     assert asking.waiting(run) == [name] and not (run / "asked" / f"{name}.refused").exists()
 
 
@@ -258,10 +207,51 @@ def test_a_run_says_whether_it_asks_evaluates_or_was_interrupted(tmp_path: Path)
     assert asking.state_of(run) == "interrupted"
     told = maxcode("ask", run)
     assert "no prompt is open: the run was interrupted; repeat the last `maxcode tell`" in told.stdout
+    assert answer(maxcode("ask", run, "--json")) == {"id": None, "state": "interrupted", "given_out": []}
     with (run / "asked/lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert asking.state_of(run) == "evaluating"
         assert "an answer is being evaluated; ask again" in maxcode("ask", run).stdout
+
+
+def test_an_answer_that_is_no_utf_8_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    run, name = asked(tmp_path)
+
+    def said(data: bytes, **environment: str) -> str:
+        command = [sys.executable, "-m", "maxcode", "tell", str(run), name, "-"]
+        done = subprocess.run(command, input=data, capture_output=True, env={**os.environ, **environment})
+        assert done.returncode == 2
+        return done.stderr.decode()
+
+    assert said(b"caf\xe9") == "maxcode: the answer on standard input is not UTF-8 (byte 3); write it as UTF-8\n"
+    assert "the answer gives no candidate" in said("Zählen.".encode(), PYTHONIOENCODING="ascii")
+    with pytest.raises(InputError, match=r"character 4 of the answer is half of one \('\\ud800'\)"):
+        asking.tell(run, name, "half\ud800", never)
+    assert asking.waiting(run) == [name]
+
+
+@pytest.mark.sandbox
+def test_the_loop_of_the_docs_answers_a_prompt_until_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toml = repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    page = (ROOT / "docs/how-to/coding-agents.md").read_text()
+    (loop,) = re.findall(r"^```text\n(try:\n    maxcode\.optimize_program.*?)^```", page, re.MULTILINE | re.DOTALL)
+    begun = f'{str(toml)!r}, budget=1, method="best-of-n"'
+    assert '"slow.cpp", tests="tests"' in loop
+    answers = iter(["SHOW src/words/__init__.py:longest\n", block("        keys = list(", "x"), "NO FURTHER GAIN"])
+    prompts: list[str] = []
+
+    def my_agent(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(answers)
+
+    monkeypatch.chdir(tmp_path)
+    exec(loop.replace('"slow.cpp", tests="tests"', begun), {"maxcode": public, "my_agent": my_agent})
+    assert [prompt.startswith(prompts[0]) for prompt in prompts] == [True] * 3
+    assert "def longest(text):" in prompts[1].removeprefix(prompts[0])
+    assert "its SEARCH lines are not in the program" in prompts[2].removeprefix(prompts[1])
+    assert asking.state_of(Path("runs/agent")) == "ended"
 
 
 def wrong(number: int) -> str:
@@ -382,7 +372,7 @@ def test_a_run_whose_folder_is_gone_keeps_no_answer(tmp_path: Path, monkeypatch:
     began.mkdir()
     problem = repos.problem_of(repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML))
     with pytest.raises(Unanswered):
-        told(Questions(run / "asked"), 1)
+        anyio.run(Questions(run / "asked").complete, ModelRequest((Message("user", "Faster, please."),), draw=1))
     with monkeypatch.context() as there:
         there.chdir(began)
         keep_request(Request(Path("a.c"), out=run, policy="ask"), problem)
@@ -400,11 +390,3 @@ def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:
     done = maxcode("ask", "run", cwd=tmp_path)
     assert done.returncode == 2
     assert "maxcode optimize PROBLEM --policy ask --out run" in done.stderr
-
-
-def test_the_skill_is_written_where_the_agents_of_a_folder_look(tmp_path: Path) -> None:
-    (tmp_path / ".claude").mkdir()
-    assert maxcode("skill", "install", cwd=tmp_path).stdout == ".claude/skills/maxcode/SKILL.md\n"
-    assert (tmp_path / ".claude/skills/maxcode/SKILL.md").read_text() == maxcode("skill").stdout
-    named = maxcode("skill", "install", "--agent", "codex", "--into", "gone", cwd=tmp_path)
-    assert named.returncode == 2 and "gone, which is no folder" in named.stderr

@@ -89,6 +89,8 @@ def refused(place: Path, name: str, **given: Any) -> str:
         ("race", {"base": "a", "head": "b", "options": ["--trust-both"]}, "may not choose `trusts_both`"),
         ("race", {"base": "/etc", "head": "b"}, "^/etc is outside"),
         ("race", {"base": "a", "head": "b", "options": ["--show", "/etc"]}, "^/etc is outside"),
+        ("race", {"base": "a", "head": "b", "options": ["--read", "go:/etc/rows"]}, "^/etc/rows is outside"),
+        ("race", {"base": "a", "head": "b", "options": ["--read", "go:/tmp/../etc/rows"]}, "rows is outside"),
         ("certify", {"candidate": "../secret.c", "against": "slow.c"}, r"^\.\./secret.c is outside"),
         ("certify", {"candidate": "slow.c", "against": "slow.c", "options": ["--nonsense"]}, "No such option"),
         ("status", {"job": "0007-race"}, "there is no job '0007-race'; the newest are: none was begun"),
@@ -265,6 +267,17 @@ def test_a_long_call_becomes_a_job_and_the_same_call_finds_it(place: Path) -> No
     assert [row["state"] for row in call(tools, "status")["jobs"]] == ["ended", "ended"]
 
 
+@pytest.mark.sandbox
+def test_a_race_reads_what_its_benchmark_leaves_in_the_tmp_of_the_sandbox(place: Path) -> None:
+    for side, amount in (("old", 200), ("new", 100)):
+        (place / side).mkdir()
+        (place / side / "ns").write_text(f"{amount}\n")
+    bench = ["sh", "-c", 'echo BenchmarkX 10 "$(cat ns)" ns/op > /tmp/rows']
+    given = {"base": "old", "head": "new", "command": bench, "options": ["--read", "go:/tmp/rows"]}
+    done = until_done(partial(call, Tools(place, 3), "race", **given))
+    assert [(row["name"], row["verdict"]) for row in done["result"]["rows"]] == [("BenchmarkX", "faster")]
+
+
 async def served(place: Path, work: Callable[[Client], Any]) -> Any:
     """What comes of the work of the official client, with a server of its own whose number is in the file ``pid``."""
     start = f"echo $$ > ../pid; exec {sys.executable} -m maxcode mcp"
@@ -296,7 +309,7 @@ def test_an_agent_makes_a_program_faster_by_the_official_client(place: Path) -> 
                             options=["--method", "best-of-n"])  # fmt: skip
         assert begun["result"]["waiting"].startswith("2 of 2 prompts")
         prompts = [await asked(client, "observe") for _ in range(3)]
-        assert prompts[2]["id"] is None and len(prompts[2]["given_out"]) == 2
+        assert prompts[2] == {"id": None, "state": "asking", "given_out": [one["id"] for one in prompts[:2]]}
         assert await asked(client, "observe", id=prompts[0]["id"]) == prompts[0]
         assert SLOW.strip() in prompts[0]["prompt"]
         wrong = await asked(client, "submit", id=prompts[0]["id"], answer=FENCE.format(WRONG))

@@ -67,6 +67,7 @@ def test_a_program_keeps_its_first_judgement(referee: Referee, place: Path) -> N
     first = referee(place / "quarter.c")
     with ThreadPoolExecutor(4) as pool:
         assert all(one is first for one in pool.map(referee, [QUARTER] * 4)), "asking again wins nothing"
+    assert referee(f"// Once more.\n{QUARTER}".replace("    ", "\t")) is first, "nor does another layout"
 
 
 def test_old_judgements_are_dropped_and_those_that_score_last(

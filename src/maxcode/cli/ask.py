@@ -11,8 +11,8 @@ import click
 
 from maxcode.cli.common import as_json, run_setup_option
 from maxcode.cli.terminal import echo, echo_json
-from maxcode.core.files import read_text
-from maxcode.llm.questions import LEASE_S
+from maxcode.core.files import FileKind, read_stream, read_text
+from maxcode.llm.questions import LEASE_S, Question
 from maxcode.run import asking
 from maxcode.run.job import optimize_source
 from maxcode.run.progress import SearchProgress
@@ -33,7 +33,7 @@ def ask(run: Path, name: str, lease: float, json_: bool) -> None:
     """
     found = asking.ask(run, lease, name)
     if json_:
-        echo_json(json.dumps({"id": found.id, "prompt": found.prompt} if found else {"id": None}))
+        echo_json(json.dumps(asked_table(run, found)))
     elif found is None:
         others = asking.waiting(run)
         echo(
@@ -43,6 +43,13 @@ def ask(run: Path, name: str, lease: float, json_: bool) -> None:
         )
     else:
         echo(f"id: {found.id}\n\n{found.prompt}")
+
+
+def asked_table(run: Path, found: Question | None) -> dict[str, Any]:
+    """A prompt for programs; without one, what the run is at, and the prompts that others have."""
+    if found is None:
+        return {"id": None, "state": asking.state_of(run), "given_out": asking.waiting(run)}
+    return {"id": found.id, "prompt": found.prompt}
 
 
 @click.command()
@@ -64,21 +71,26 @@ def tell(run: Path, name: str, answer: str, finish: bool, json_: bool) -> None:
     if finish:
         told = asking.finish(run, _go_on)
     else:
-        text = sys.stdin.read() if answer == "-" else read_text(Path(answer))
+        # As bytes: what the locale makes of an answer is not what a file with it would hold.
+        text = read_stream(sys.stdin.buffer, _STREAM) if answer == "-" else read_text(Path(answer))
         told = asking.tell(run, name, text, _go_on)
     result = told.result
     if json_:
-        known: dict[str, Any] = {"feedback": told.feedback, "open": told.open}
+        known: dict[str, Any] = {"feedback": told.feedback, "open": told.open, "stays_open": told.stays_open}
         echo_json(json.dumps({**known, "result": json.loads(result.as_json()) if result is not None else None}))
         return
     if not finish:
         echo("\n".join(told.feedback) or _not_evaluated(result))
+    if told.stays_open:
+        echo(f"the prompt {name} stays open: maxcode tell {run} {name}")
+        return
     if result is None:
         echo(f"{told.open} {'prompt is' if told.open == 1 else 'prompts are'} open: maxcode ask {run}")
         return
     echo(result)
 
 
+_STREAM = FileKind("the answer on standard input")
 _WHY_NONE = {
     "asking": "one was opened just now; ask again",
     "evaluating": "an answer is being evaluated; ask again when its `maxcode tell` has ended",

@@ -93,12 +93,12 @@ class Background:
         """Starts ``maxcode WORDS`` with ``text`` as its standard input; or finds the same command, if it still runs."""
         with self._alone():
             for job in self.running():
-                if job.words == list(words) and (job.folder / "in").read_text() == text:
+                if job.words == list(words) and (job.folder / "in").read_bytes() == text.encode():
                     return job
             job = self._new(words[0])
             write_whole(job.folder / "words.json", json.dumps(list(words)).encode())
             for name, content in (("in", text), ("out", ""), ("err", "")):
-                (job.folder / name).write_text(content)
+                (job.folder / name).write_bytes(content.encode())
             with (job.folder / "lock").open("wb") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self._start(job, words, lock.fileno())

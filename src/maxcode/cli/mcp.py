@@ -22,7 +22,7 @@ from click.core import ParameterSource
 
 import maxcode
 from maxcode import __version__
-from maxcode.cli.ask import tell
+from maxcode.cli.ask import asked_table, tell
 from maxcode.cli.background import Background, Job
 from maxcode.cli.evaluate import evaluate
 from maxcode.cli.optimize import optimize
@@ -123,21 +123,20 @@ class Tools:
     async def observe(self, run: str = "runs/agent", id: str = "") -> str:
         """Get an open prompt of a run and its id: the program, feedback so far, and the form of the answer.
 
-        id: that prompt again, if it was lost.
+        id: that prompt again, if it was lost. If the result's id is null, `state` says why: asking (others have the
+        prompts `given_out`), evaluating (ask again later), ended, interrupted (make the last submit again).
         """
         with _told(), only_from(self._folders):
             path = self._inside(run)
             found = await anyio.to_thread.run_sync(partial(asking.ask, path, name=id))
-            given_out = asking.waiting(path) if found is None else []
-        if found is None:
-            return _text({"id": None, "given_out": given_out})
-        return _text({"id": found.id, "prompt": found.prompt})
+            return _text(asked_table(path, found))
 
     async def submit(self, id: str = "", answer: str = "", run: str = "runs/agent", finish: bool = False) -> str:
         """Answer the prompt `id`: notes, then the whole new program in a code fence, as the prompt asks.
 
         finish: without id and answer, end the run and certify its winner. Returns feedback, how many prompts are open,
-        and after the last one the result, with the certificate's path.
+        and after the last one the result, with the certificate's path. `stays_open`: the answer asked to see more;
+        submit another one to the same prompt.
         """
         if finish:
             return await self._done(["tell", run, "--finish", "--json"])
@@ -245,7 +244,7 @@ class Tools:
             paths = value[:2]
         elif parameter.name == "shapes":
             paths = (value,)
-        elif parameter.name == "read":
+        elif parameter.name == "read" and not _is_in_tmp(value.partition(":")[2]):
             paths = (value.partition(":")[2],)
         for path in paths:
             self._inside(str(path))
@@ -255,6 +254,11 @@ class Tools:
         if not path.is_relative_to(self.root):
             raise InputError(f"{word} is outside the folder of this server; give a path below it")
         return path
+
+
+def _is_in_tmp(word: str) -> bool:
+    """Whether a path lies below /tmp: a race of a client runs in the sandbox, which has a /tmp of its own."""
+    return os.path.normpath(word).startswith("/tmp/")
 
 
 def _given(option: str, value: str) -> list[str]:

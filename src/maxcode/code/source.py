@@ -191,6 +191,10 @@ def _tokens_and_newlines(data: bytes) -> Iterator[Token]:
 # ---------------------------------------------------------------------------------------------------------- comparing
 
 _LAYOUT = {"python": frozenset({"module", "block"})}  # grammars in which line breaks have a meaning
+_C_NAMES = (
+    *(*language_row("c").suffixes, *language_row("cpp").suffixes),
+    *(".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"),
+)
 _ATOMS = frozenset({"string", "string_literal", "char_literal", "raw_string_literal"})
 
 
@@ -238,8 +242,13 @@ def _leaves(node: Node, layout: frozenset[str]) -> Iterator[str]:
 
 
 def fingerprint(files: Mapping[str, str], language: str) -> str:
-    """A SHA-256 (hexadecimal) that is equal for programs (path -> text) that differ only in comments and layout."""
-    parts = {path: normalise(language, text) for path, text in files.items()}
+    """A SHA-256 (hexadecimal) that is equal for programs (path -> text) that differ only in comments and layout.
+
+    Files whose name is not one of ``language`` count as they are: ``#define`` is no comment in a C file beside Python.
+    """
+    row = language_row(language)
+    own = _C_NAMES if row.by_gcc else row.suffixes
+    parts = {path: normalise(language, text) if path.endswith(own) else text for path, text in files.items()}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -7,6 +7,7 @@ a device or a named pipe would never end, and a huge file would take all memory.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -108,6 +109,17 @@ def read_lines(path: Path, kind: FileKind = TEXT) -> Iterator[bytes]:
             raise _translated(path, error, kind) from error
 
 
+def read_stream(stream: BinaryIO, kind: FileKind) -> str:
+    """The text of a pipe up to its end, with its line endings unchanged; raises InputError as ``read_text``."""
+    content = stream.read(kind.at_most + 1)
+    if len(content) > kind.at_most:
+        raise kind.error(f"{kind.name} has more than {kind.at_most} bytes; give less")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise kind.error(f"{kind.name} is not UTF-8 (byte {error.start}); write it as UTF-8") from error
+
+
 def _translated(path: Path, error: OSError, kind: FileKind) -> InputError:
     if error.errno == errno.ELOOP:
         return kind.fault(path, "its symbolic links lead in a circle", "correct the link")
@@ -168,6 +180,30 @@ def write_whole(path: Path, content: bytes) -> None:
     """Replaces a file by one with this content, as ``replacing`` does."""
     with replacing(path) as scratch:
         scratch.write_bytes(content)
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Holds the lock that a file stands for, which is made if need be; a link is not followed.
+
+    Yields False, at once, if another one holds it and ``wait`` is not set.  InputError if the file cannot be opened.
+    """
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise InputError(f"cannot lock {path}: {error.strerror}; let it be a file that you may write") from error
+    try:
+        yield _held(file, wait)
+    finally:
+        os.close(file)
+
+
+def _held(file: int, wait: bool) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def read_toml(path: Path, what: str = "") -> dict[str, Any]:

@@ -43,11 +43,11 @@ class RaceRule:
     and before that, so many losses that winning all the rest would prove nothing.
     ``evident``: two pairs, all faster by more than this share, are enough to go on to the confirmation, which alone
     decides; None where the race itself counts, as in a search.
-    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or, from
-    half of ``confirm_most`` pairs on, will not be so at ``confirm_most``; but not while the interval shows a gain that
-    the evidence does not yet prove.  A large gain need not be known as well as a small one: the interval may be as wide
-    as ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain
-    at the default ``alpha``.
+    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, unless it
+    shows a gain that the evidence does not yet prove; with a proven gain also from half of ``confirm_most`` pairs on,
+    if its interval will not be so narrow at ``confirm_most``.  A large gain need not be known as well as a small one:
+    the interval may be as wide as ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than
+    nine pairs never prove a gain at the default ``alpha``.
     """
 
     alpha: float = 0.01
@@ -186,8 +186,8 @@ def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
     by_gain = rule.confirm_share * abs(math.log(interval.value))
     aim = max(rule.confirm_target, min(by_gain, rule.confirm_widest))
     at_the_end = half_width(interval) * math.sqrt(count / rule.confirm_most)
-    if half_width(interval) > aim and not (2 * count >= rule.confirm_most and at_the_end > aim):
-        return False
+    if half_width(interval) > aim:
+        return 2 * count >= rule.confirm_most and at_the_end > aim and is_faster(ratios, rule)
     return median_interval(ratios).low <= 1 or _is_proven(ratios, rule)
 
 

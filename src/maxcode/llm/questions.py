@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from maxcode.core.files import read_text, write_whole
+from maxcode.core.files import locked, read_text, write_whole
 from maxcode.core.types import Usage
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.clients import Completion, ModelRequest
 
 PROMPT, TAKEN, ANSWER, REFUSED, PROGRAM = ".prompt", ".taken", ".answer", ".refused", ".program"
+_TURN = "turn"  # the lock of whoever takes a prompt or keeps an answer
 _AMONG = (
     "\n\nThis is number {} of {} prompts with the same text: several versions of this program are wanted.  Of the "
     "approaches that you expect to be about as fast as the best, choose one that the other answers hardly choose."
@@ -72,9 +73,10 @@ class Questions:
 
     def take(self, lease_s: float = LEASE_S) -> Question | None:
         """The oldest open prompt that nobody took in the last ``lease_s`` seconds; None if there is none."""
-        for name in self.open():
-            if self._took(self.folder / f"{name}{TAKEN}", lease_s):
-                return self._question(name)
+        with locked(self.folder / _TURN):
+            for name in self.open():
+                if self._took(self.folder / f"{name}{TAKEN}", lease_s):
+                    return self._question(name)
         return None
 
     def again(self, name: str) -> Question:
@@ -114,9 +116,16 @@ class Questions:
         if not text.strip():
             raise InputError("the answer is empty; give the text that a model would answer")
         path = self.folder / f"{name}{ANSWER}"
-        if path.exists() and read_text(path) != text:
-            raise InputError(f"the prompt {name} is answered already; `maxcode ask` gives the next one")
-        write_whole(path, text.encode())
+        with locked(self.folder / _TURN):  # of two answers at once, one must hear that it comes too late
+            if path.exists() and read_text(path) != text:
+                raise InputError(f"the prompt {name} is answered already; `maxcode ask` gives the next one")
+            write_whole(path, text.encode())
+
+    def answer_open(self, text: str) -> None:
+        """Keeps this answer to every prompt that has none."""
+        with locked(self.folder / _TURN):
+            for name in self.open():
+                write_whole(self.folder / f"{name}{ANSWER}", text.encode())
 
     def answers(self) -> Iterator[tuple[str, str]]:
         """The id and the text of every answer."""
@@ -127,7 +136,7 @@ class Questions:
         return ", ".join(self.open()) or "none"
 
     def _took(self, path: Path, lease_s: float) -> bool:
-        """Takes a prompt for this caller alone: creating the file is what decides between two of them."""
+        """Whether a prompt is free, or its lease has ended: then it is this caller's.  The turn must be held."""
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         except FileExistsError:

@@ -10,10 +10,9 @@ Search, budget, record and resume are those of any run: a step of it ends where 
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager
+from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, final
@@ -21,9 +20,9 @@ from typing import Any, Literal, final
 import msgspec
 
 from maxcode.core.confined import is_confined, refuse_outside
-from maxcode.core.files import read_file, read_text, write_whole
+from maxcode.core.files import locked, read_file, read_text, write_whole
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, StateId, Step
-from maxcode.errors import InputError, Unanswered
+from maxcode.errors import AnswerError, InputError, Unanswered
 from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
 from maxcode.policy.llm import NO_GAIN_ANSWER, Llm
@@ -48,11 +47,13 @@ class Told:
                    it was not evaluated yet
     ``open``       how many prompts wait for an answer
     ``result``     the result of the run, once its budget or its search has ended
+    ``stays_open`` whether the answer asked to see more: then ``feedback`` shows it, and the prompt waits for an answer
     """
 
     feedback: tuple[str, ...]
     open: int
     result: Any = None
+    stays_open: bool = False
 
 
 @final
@@ -127,10 +128,8 @@ def state_of(run: Path) -> Literal["asking", "evaluating", "ended", "interrupted
     """What a run is at: prompts are open, a `tell` goes on with it, it has its result, or it was cut off."""
     if waiting(run):
         return "asking"
-    with (run / _FOLDER / _LOCK).open("ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with locked(run / _FOLDER / _LOCK, wait=False) as is_mine:
+        if not is_mine:
             return "evaluating"
     return "ended" if (run / RESULT).exists() else "interrupted"
 
@@ -141,16 +140,17 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     Answers that are told at once are evaluated one after the other, by one of the calls; the others find it done.
     After an interruption the same call goes on.
     An answer that asks to see more of a repository gets that as feedback, and its prompt stays open.
-    InputError if the run does not ask or the answer cannot be kept, and for an answer that cannot be used
+    InputError if the run does not ask or the answer cannot be kept; AnswerError for an answer that cannot be used
     (``answers.py``), up to ``REFUSALS`` times a prompt: it stays open; else as ``optimize_source``.
     """
+    _refuse_no_text(answer)
     run = run.resolve()
     questions = _questions(run)
     wanted = _kept(run).wanted
     if answer.strip() and name in questions.open() and wanted is not None:
         program = wanted.program(questions.program(name))
         if texts := texts_asked_for(answer, wanted, program):
-            return Told((texts,), len(questions.open()))
+            return Told((texts,), len(questions.open()), stays_open=True)
         if why := why_unusable(answer, wanted, program):
             _refuse(questions, name, why)
     if not questions.may_hold(name, answer) and state_of(run) == "ended":
@@ -163,13 +163,23 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     return replace(told, feedback=_feedback(run, answer))
 
 
+def _refuse_no_text(answer: str) -> None:
+    """Raises InputError for what no file can hold: half of a character, which JSON can name."""
+    try:
+        answer.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"character {error.start} of the answer is half of one ({answer[error.start]!r}); write the whole character"
+        ) from error
+
+
 def _refuse(questions: Questions, name: str, why: str) -> None:
-    """Raises InputError for an answer that cannot be used, while there are refusals left."""
+    """Raises AnswerError for an answer that cannot be used, while there are refusals left."""
     count = questions.refused(name)
     if count <= REFUSALS:
         after = "the next one that cannot be used counts" if count == REFUSALS else "nothing is used up"
         then = "\n" if "\n" in why else "; "
-        raise InputError(
+        raise AnswerError(
             f"the answer gives no candidate: {why}{then}the prompt {name} stays open, {after}: answer it again in the "
             f"form that it asks for, or with {NO_GAIN_ANSWER}"
         )
@@ -183,8 +193,7 @@ def finish(run: Path, go: Go) -> Told:
     if (many := len(questions.open())) and not (run / _FOLDER / _FINISHED).exists():
         write_whole(run / _FOLDER / _FINISHED, f"{many}".encode())
     while told.result is None:
-        for name in questions.open():
-            questions.answer(name, NO_GAIN_ANSWER)
+        questions.answer_open(NO_GAIN_ANSWER)
         told = _gone_on(run, go)
         if told.result is None and not told.open:
             raise InputError(f"{run} has no open prompt and does not end; repeat the command that began it")
@@ -205,7 +214,7 @@ def _gone_on(run: Path, go: Go, is_done: Callable[[], object] = lambda: False) -
     """Goes on with the run; not if ``is_done`` and prompts are open: then the run would only be admitted again."""
     run = run.resolve()
     kept = _kept(run)
-    with _alone(run), chdir(kept.started_in):
+    with locked(run / _FOLDER / _LOCK), chdir(kept.started_in):  # after any other `tell`
         if is_done() and waiting(run):
             return Told((), len(waiting(run)))
         answered = [name for name, _ in _questions(run).answers()]
@@ -226,6 +235,7 @@ def _reached(run: Path) -> list[str]:
 def _questions(run: Path) -> Questions:
     if not (run / _FOLDER / _REQUEST).exists():
         raise InputError(f"{run} is no run that asks; start one: maxcode optimize PROBLEM --policy ask --out {run}")
+    refuse_outside(run / _FOLDER, "the folder of prompts")
     return Questions(run / _FOLDER)
 
 
@@ -254,14 +264,6 @@ def _kept(run: Path) -> _Kept:
             f"command that began it where its problem is now, with --out {run}"
         )
     return found
-
-
-@contextmanager
-def _alone(run: Path) -> Iterator[None]:
-    """Waits until no other ``tell`` goes on with the run."""
-    with (run / _FOLDER / _LOCK).open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _feedback(run: Path, answer: str) -> tuple[str, ...]:

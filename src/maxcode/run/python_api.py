@@ -118,21 +118,24 @@ def evaluate_program(
     return outside_loop(partial(evaluate_source, Path(candidate), request))
 
 
-def ask(run: AnyPath, lease_s: float = LEASE_S) -> Question | None:
-    """An open prompt of a run whose policy is "ask", with its ``id`` and ``prompt``; None if none is open.
+def ask(run: AnyPath, lease_s: float = LEASE_S, id: str = "") -> Question | None:
+    """An open prompt of a run whose policy is "ask", with its ``id`` and ``prompt``; None if none is free:
+    ``maxcode.run.asking.state_of`` says why.
 
-    Nobody else gets it for ``lease_s`` seconds.  ``optimize_program`` with ``policy="ask"`` starts such a run: it
-    raises Unanswered as soon as all prompts are written.  InputError if the run does not ask.
+    Nobody else gets it for ``lease_s`` seconds.  ``id``: that prompt again, if it was lost.  ``optimize_program`` with
+    ``policy="ask"`` starts such a run: it raises Unanswered as soon as all prompts are written.  InputError if the run
+    does not ask, or has no such prompt.
     """
-    return asking.ask(Path(run), lease_s)
+    return asking.ask(Path(run), lease_s, id)
 
 
 def tell(run: AnyPath, id: str, answer: str, run_setup: bool = False) -> Told:
     """Evaluates the answer to the prompt ``id``, as a model would give it, and goes on as far as answers reach.
 
-    The result has ``feedback`` (lines; empty if the answer was not evaluated), ``open`` (prompts) and ``result``
-    (None until the run has ended).  Raises as ``optimize_program``.  ``run_setup``: run the set-up of a repository, as
-    the user, although the user has not run it before here.
+    The result has ``feedback`` (lines; empty if the answer was not evaluated), ``open`` (prompts), ``result`` (None
+    until the run has ended) and ``stays_open`` (the answer asked to see more, which is in ``feedback``; answer the same
+    prompt again).  Raises as ``optimize_program``; AnswerError if the answer cannot be used: its prompt stays open too.
+    ``run_setup``: run the set-up of a repository, as the user, although the user has not run it before here.
     """
 
     def told() -> Told:

@@ -5,8 +5,8 @@
 
 A loop that maximises a measured ratio selects lucky measurements as well as fast programs.  So ``score`` is the part of
 the speed-up that is proved, not the ratio; and a program that is given twice keeps its first judgement, so that nothing
-is won by asking again.  The last ``KEPT`` judgements are kept; those of programs that scored nothing go first, because
-it takes hours to push out the others.
+is won by asking again, or by another comment or layout.  The last ``KEPT`` judgements are kept; those of programs that
+scored nothing go first, because it takes hours to push out the others.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, final
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from maxcode.code.source import fingerprint
 from maxcode.core.types import Action, Interval, Machine, Outcome, Program, Step
 from maxcode.errors import UnmeasurableError
 from maxcode.evaluate.harness_protocol import SearchHarness
@@ -35,7 +36,7 @@ from maxcode.run.admission import notes_on
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.complete_request import loaded_of
 from maxcode.run.evaluation import Measured, measured
-from maxcode.run.given_candidate import digest_of, read_candidate
+from maxcode.run.given_candidate import read_candidate
 from maxcode.run.request import Request, unmeasurable
 
 AnyPath = str | PathLike[str]
@@ -169,7 +170,8 @@ class Referee:
         BoundaryError if the machine failed.
         """
         desk, program = self._opened(), self._read(candidate)
-        key, mine = digest_of(program), Future[Judgement]()
+        key = fingerprint(program.files, self._loaded.problem.language)
+        mine = Future[Judgement]()
         with self._lock:
             first = self._judged.setdefault(key, mine)
         if first is not mine:
