@@ -13,9 +13,11 @@ from maxcode.code.definitions import definitions, function_named
 from maxcode.core.history import Reached
 from maxcode.core.types import (
     Action,
+    BaseSeconds,
     Evaluation,
     Facts,
     HotFunction,
+    Interval,
     Machine,
     Observation,
     Outcome,
@@ -26,12 +28,16 @@ from maxcode.core.types import (
     Section,
     State,
     Step,
+    Timing,
 )
+from maxcode.core.types.measured import JUDGED
 from maxcode.evaluate.repo.barred import barred
 from maxcode.evaluate.repo.benchmark_source import sources_named
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.llm.completion.shown import shown, wishes
-from maxcode.observe import compose, hot_functions, program, statement
+from maxcode.observe import compose, economy, hot_functions, program, statement
+from maxcode.observe.about import about_machine
+from maxcode.observe.critique.critic_prompt import Setting, user_text
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.rewriter import USUAL_RULES, Rewriter, can_edit, edits
 from maxcode.policy.rules.rewriter.policy import propose
@@ -104,9 +110,97 @@ def test_of_a_large_repository_the_hot_functions_their_types_and_callers_are_sho
     assert "double s = 0.0;" in child["Profile"]
 
 
+def best_of(given: Problem, program: Program) -> State:
+    """A confirmed state of twice the speed, with a profile of its own."""
+    hot = (HotFunction("src/dot.c", "twice", 3, 0.6, ("dot",)), HotFunction("src/dot.c", "dot", 8, 0.3, ("main",)))
+    timing = Timing("cpu", Interval(2, 1.9, 2.1), True, "faster", 15, confirmed=True)
+    measured = replace(RIGHT, timing=timing, hot=hot, outside=0.25, measures={JUDGED: 40.0})
+    return State(given, State(given), Step(Action(program, "x"), measured, 2.0), (1, 0))
+
+
+def reached_by(*states: State) -> Reached:
+    reached = Reached(State(states[0].problem))
+    reached.extend(states[1:])
+    return reached
+
+
+def profile_of(state: State, *states: State) -> str:
+    found = hot_functions(HOT)(state, reached_by(state, *states))
+    assert found is not None
+    return found.text
+
+
+def test_the_profile_of_the_best_takes_the_place_of_bases_on_its_path_and_stands_beside_it_elsewhere() -> None:
+    given = problem(SMALL)
+    changed = Program({**SMALL, "src/dot.c": DOT.replace("double s = 0;", "double s = 0.0;")})
+    best = best_of(given, changed)
+    on_path = profile_of(best, best)
+    assert on_path.splitlines() == [
+        "share of the benchmark's time by function, with the library code that it calls, in the program under "
+        '"Program", 2.00x as fast as base:',
+        " 60.0% src/dot.c:3 twice (at most 2.50x), called by dot; not seen in base; no test names it",
+        " 30.0% src/dot.c:8 dot (at most 1.43x), called by main; 75.0% in base; no test names it",
+        "hardly any more, but in base: app/count.cpp:count 20.0%",
+    ]
+    child = State(given, best, Step(Action(Program(SMALL), "y"), RIGHT, 1.0), (2, 0))
+    assert "in step 1 of this path, 2.00x as fast as base:" in profile_of(child, best)
+    other = profile_of(State(given), best)
+    assert "in base:" in other and " 75.0% src/dot.c:8 dot (at most 4.00x), called by twice, main;" in other
+    assert "in the best program of the run, of another path, 2.00x as fast as base:" in other
+    assert edited(given, on_path, 1) == "src/dot.c"
+
+
+def test_of_a_large_repository_the_texts_are_of_what_is_hot_in_the_best() -> None:
+    told = profile_of(best_of(problem(LARGE), Program(LARGE)))
+    assert "src/dot.c, lines 3 to 3:" in told and told.index("lines 3 to 3") < told.index("lines 5 to 10")
+    assert "app/count.cpp, lines" not in told
+
+
+def test_a_critic_of_a_large_repository_reads_the_change_and_what_is_hot() -> None:
+    changed = Program({**LARGE, "src/dot.c": DOT.replace("double s = 0;", "double s = 0.0;")})
+    step = Step(Action(changed, "x"), RIGHT, 1.0)
+    told = user_text(problem(LARGE), step, None, Setting(MACHINE, Facts(hot=HOT, tools=("compiled: GNU C17 -O2",))))
+    assert "+    double s = 0.0;" in told and "src/dot.c, lines 5 to 10:" in told and "return 17" not in told
+    assert " 75.0% src/dot.c:8 dot" in told and "in base, the original program:" in told
+    assert "flags: none" not in told and "compiled: GNU C17 -O2" in told
+
+
+def economy_of(facts: Facts, state: State, *states: State) -> str:
+    found = economy(facts, 24)(state, reached_by(state, *states))
+    return "" if found is None else found.text
+
+
+def test_the_economy_says_what_can_be_won_what_a_judgement_takes_and_how_many_are_left() -> None:
+    given = problem(SMALL)
+    facts = Facts(outside=0.5, base=BaseSeconds(12.0, 3.04, 0.41))
+    assert economy_of(facts, State(given)).splitlines() == [
+        "50.0% of the benchmark's time in base is neither in the files that you may edit nor in what they call, by its "
+        "profile: at most 2x can be won over base",
+        "base took 12 s for its build, 3 s for its tests, 0.41 s for one run of its benchmark",
+        "candidates: 0 of 24 judged, 24 left, with those asked for now",
+    ]
+    best = best_of(given, Program(SMALL))
+    slow = State(given, State(given), Step(Action(None, "y"), replace(RIGHT, measures={JUDGED: 60.0}), 1.0), (1, 1))
+    later = economy_of(replace(facts, base=BaseSeconds(0.0, 0.0, 0.4)), best, best, slow).splitlines()
+    assert later[1:] == [
+        'in the program under "Program", 2.00x as fast as base, it is 25.0%: at most 4x can be won over that',
+        "base took 0.4 s for one run of its benchmark",
+        "a candidate takes 50 s to be judged (median of the last 2: 40 to 60 s)",
+        "candidates: 2 of 24 judged, 22 left, with those asked for now",
+    ]
+    unknown = economy_of(Facts(base=BaseSeconds(1, 1, 1)), State(given))
+    assert "at most" not in unknown and economy_of(Facts(), State(given)) == ""
+
+
+def test_the_machine_of_a_repository_names_what_base_is_built_with_and_no_compiler_of_this_machine() -> None:
+    here = replace(MACHINE, compilers={"c": "gcc 99"})
+    told = "\n".join(about_machine(here, problem(SMALL), Facts(tools=("compiled: GNU C17 -O2",))))
+    assert "compiled: GNU C17 -O2" in told and "gcc 99" not in told
+
+
 def test_every_method_of_ours_shows_the_profile_and_the_benchmark_of_a_repository() -> None:
     given = problem(SMALL)
-    facts = Facts(hot=HOT, benchmark=(("bench/run.py", "print('# sum')\n"),))
+    facts = Facts(hot=HOT, benchmark=(("bench/run.py", "print('# sum')\n"),), base=BaseSeconds(1, 1, 1))
     observation = {
         name: "\n\n".join(
             f"{one.title}\n{one.text}"
@@ -119,6 +213,7 @@ def test_every_method_of_ours_shows_the_profile_and_the_benchmark_of_a_repositor
     ours = observation["best-of-n"]
     assert "75.0% src/dot.c:8 dot" in ours and "75.0% src/dot.c:8 dot" in observation["tree+maxcode"]
     assert "what the benchmark runs, bench/run.py:\n```\nprint('# sum')\n```" in ours
+    assert "candidates: 0 of 8 judged, 8 left" in ours
     assert "its benchmark must print the results that it prints in base" in ours
     assert "checker" not in ours and "original program" not in ours and "1024 MB" not in ours
     without = admitted_scene(MACHINE, given, RIGHT, frozenset({"profile"}), facts=facts)

@@ -34,12 +34,12 @@ def problem(tmp_path: Path) -> Problem:
     return repos.problem_of(repos.made(tmp_path / "sums", repos.C_FILES, TOML))
 
 
-def proposal(problem: Problem, note: str) -> Proposal:
-    program = Program({path: f"{text}// {note}\n" for path, text in problem.program.files.items()})
+def proposal(problem: Problem, *notes: str) -> Proposal:
+    program = Program({path: f"{text}// {notes[-1]}\n" for path, text in problem.program.files.items()})
     measured = CandidateResult(Outcome.CORRECT, (), None, None, {}, 0, Machine("", "", 0, "", {}, ""))
     here = Path(problem.spec.folder)
     return Proposal(
-        problem, RunResult(measured, 1, {}, here, program, here, here, Paid(0.0, 0, 0, 0, None)), None, note
+        problem, RunResult(measured, 1, {}, here, program, here, here, Paid(0.0, 0, 0, 0, None)), None, notes
     )
 
 
@@ -51,6 +51,47 @@ def test_the_described_problem_is_the_same(problem: Problem, tmp_path: Path) -> 
     again = load(clone / "problem.toml", None, {}).problem
     spec = replace(problem.spec, folder=str(clone), repo=replace(problem.spec.repo_spec, folder=str(clone)))
     assert again == replace(problem, spec=spec, id="clone")
+
+
+ANSWER = """Add the values once.
+
+The sum of products is the product of sums.
+
+src/sums.c
+```c
+int x;
+```
+
+src/sums.h
+<<<<<<< SEARCH
+int x;
+=======
+int y;
+>>>>>>> REPLACE
+"""
+
+
+def test_a_maintainer_reads_the_words_of_each_step_once_and_how_to_repeat_it_without_the_run_folder(
+    problem: Problem,
+) -> None:
+    one = proposal(problem, ANSWER)
+    lines = one.text().splitlines()
+    assert lines[0] == "# Add the values once." and lines.count("> Add the values once.") == 0
+    assert "> The sum of products is the product of sums." in lines and "> src/sums.c" not in lines
+    assert not any("SEARCH" in line or "int y" in line for line in lines)
+    assert "maxcode evaluate BRANCH --against problem.toml" in lines
+    assert any("`show` names folders of the machine that measured" in line for line in lines)
+    several = proposal(problem, ANSWER, "Keep the sum in a register.")
+    told = several.text()
+    assert told.startswith("# Make sums.c, sums.h faster\n")
+    assert told.index("> Step 1:\n> Add the values once.") < told.index("> Step 2:\n> Keep the sum in a register.")
+
+
+def test_the_message_of_the_commit_has_no_line_that_git_takes_for_a_comment(problem: Problem) -> None:
+    message = proposal(problem, ANSWER).message()
+    assert message.startswith("Add the values once.\n\n2 changes in ")
+    assert not any(line.startswith("#") for line in message.splitlines())
+    assert "run folder" not in message and f"Base was {problem.spec.repo_spec.commit}." in message
 
 
 def test_a_branch_is_replaced_only_as_maxcode_made_it(problem: Problem) -> None:

@@ -181,7 +181,8 @@ def test_a_go_repository_is_profiled_by_its_own_tools(tmp_path: Path) -> None:
         "\tfor i := 0; i < b.N; i++ {\n\t\tSum(20000000)\n\t}\n}\n",
     }
     found = scouted(committed(tmp_path / "sums", files))
-    assert found["benchmark"] == "go test -run=NONE -bench=. -benchtime=20x ."
+    assert found["benchmark"] == "./bench.test -test.run=NONE -test.bench=. -test.benchtime=20x"
+    assert found["build"] == "go build ./... && go test -c -o bench.test ."
     assert (found["places"][0]["file"], found["places"][0]["name"]) == ("sums.go", "sums.Sum")
 
 
@@ -206,9 +207,15 @@ def test_each_ecosystem_is_read_by_its_conventions() -> None:
         "benches/speed.rs": "",
     })  # fmt: skip
     assert cargo.benchmark == "cargo bench --offline --bench speed"
+    assert cargo.build == "cargo build --release --offline && cargo bench --offline --bench speed --no-run"
+    assert "cargo bench repeats its work for a time" in cargo.notes[0]
+    assert not cmake.notes
     assert (cargo.setup, cargo.edit) == ("cargo fetch", ("src/**/*.rs",))
     go = told({"go.mod": "module x\n", "a.go": "", "in/b_test.go": "func BenchmarkB(b *testing.B) {\n"})
-    assert go.benchmark == "go test -run=NONE -bench=. -benchtime=20x ./in"
+    assert go.benchmark == "cd in && ../bench.test -test.run=NONE -test.bench=. -test.benchtime=20x"
+    assert (go.build, go.env) == (
+        "go build ./... && go test -c -o bench.test ./in", {"GOCACHE": "{repo}/.gocache"},
+    )  # fmt: skip
     plugin = told(
         {"pyproject.toml": "", "x/a.py": "", "tests/test_bench.py": "import pytest\ndef test_a(benchmark): ..."}
     )

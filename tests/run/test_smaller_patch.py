@@ -193,6 +193,33 @@ def test_what_was_changed_in_one_function_stays_together(tmp_path: Path) -> None
     assert len(found.dropped) == 1
 
 
+def test_what_was_changed_in_one_function_of_a_header_or_of_another_language_stays_together(tmp_path: Path) -> None:
+    for number, (path, language) in enumerate((("a.hpp", "cpp"), ("a.c", "python"))):
+        problem = Problem("p", "repo", language, Program({path: GUARDED, "main.py": "x = 1\n"}), ProgramSpec())
+        folder, table = tmp_path / str(number), Table(["    switch (text[at]) {\n"])
+        folder.mkdir()
+        whole = Program({path: UNGUARDED, "main.py": "x = 1\n"})
+        found = anyio.run(smaller_patch, cast(SearchHarness, table), problem, whole, folder, lambda words: None)
+        text = found.program.files[path]
+        assert "if (at >= size)" in text and "at < size" not in text and "x * 1" not in text
+
+
+def test_where_small_losses_add_up_the_first_half_of_them_is_left_out(tmp_path: Path) -> None:
+    class Adding(Table):
+        """A table in which three lines together pay."""
+
+        async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss:
+            one, other = ("".join(program.files.values()).count("useless") for program in (whole, less))
+            if one - other > 2:
+                return Loss("slower", ratio=Interval(0.96, 0.95, 0.97))
+            return await super().loss(problem, whole, less)
+
+    changes = {5: "useful\n", **{number: f"useless {number}\n" for number in (20, 30, 45, 55)}}
+    found = smaller(Adding(["useful\n"]), patch_of(changes), tmp_path)
+    text = "".join(found.program.files.values())
+    assert (text.count("useless"), len(found.dropped), found.kept) == (2, 2, 3) and "useful\n" in text
+
+
 def test_lines_that_are_gone_do_not_come_back_by_themselves(tmp_path: Path) -> None:
     old = "int unused(int x) {\n    return x;\n}\n\n\n\n\n"
     table = Table(["    return x * 1;\n"])

@@ -173,6 +173,17 @@ def language(name: str) -> Language:
     return LANGUAGES[name]
 
 
+_ALIKE = {**dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".ipp", ".inl"), "cpp"),
+          **dict.fromkeys((".mjs", ".cjs", ".jsx", ".ts", ".tsx"), "javascript")}  # fmt: skip
+
+
+def language_at(path: str) -> str:
+    """The name of the language in which a file is read, by its suffix: headers as C++, the variants of JavaScript as
+    that; empty if there is none."""
+    suffix = PurePath(path).suffix
+    return next((row.name for row in LANGUAGES.values() if suffix in row.suffixes), _ALIKE.get(suffix, ""))
+
+
 def language_of(path: str) -> Language:
     """The language of a file, by its suffix; InputError if no language has that suffix."""
     suffix = PurePath(path).suffix

@@ -298,6 +298,10 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_EDIT = re.compile(  # as ``llm/completion/edits.py`` reads them
+    r"^[ \t]*(?:<{5,}|-{5,}) ?SEARCH\b.*?^[ \t]*(?:>{5,}|\+{5,})[^\n]*(?:\n|\Z)",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
 _REASONING = re.compile(
     r"(?P<open>^[ \t]*(?:<(?i:think|thinking|reasoning)>|\[THINK\]))"
     r"|(?<![\"'])(?<!(?<!`)`)(?:</(?i:think|thinking|reasoning)>|\[/THINK\])(?![\"']|`(?!`))",
@@ -329,7 +333,8 @@ def answer_of(completion: str) -> str:
 
 
 def prose(completion: str) -> str:
-    """A completion without its reasoning and its code blocks; a block that is never closed extends to the end."""
+    """A completion without its reasoning, its code blocks and its edits; a block that is never closed extends to the
+    end."""
     kept: list[str] = []
     fence = ""
     for line in answer_of(completion).splitlines():
@@ -340,7 +345,7 @@ def prose(completion: str) -> str:
             kept.append(line)
         elif line.strip().startswith(fence) and not line.strip().strip(fence[0]):
             fence = ""
-    return "\n".join(kept).strip()
+    return _EDIT.sub("", "\n".join(kept)).strip()
 
 
 def fenced(text: str, tag: str = "") -> str:

@@ -79,7 +79,7 @@ def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleE
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:
     is_run = terms.keeps and not terms.single
     kept = KeptAdmissions.below(sandbox, BASES, terms.goes_on) if is_run else KeptAdmissions()
-    return RepoEvaluator(sandbox, keeps=terms.keeps, kept=kept)
+    return RepoEvaluator(sandbox, keeps=terms.keeps, kept=kept, prompts=not terms.single)
 
 
 HARNESSES: Mapping[Kind, Callable[[Sandbox, Builder, HarnessTerms], Harness]] = {

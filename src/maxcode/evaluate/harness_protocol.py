@@ -135,6 +135,15 @@ class RefusesEarly(Protocol):
         ...
 
 
+@runtime_checkable
+class ProfilesBest(Protocol):
+    """Profiles a new best for the prompts of later candidates.  An optional ability of harnesses."""
+
+    async def with_profile(self, problem: Problem, program: Program, found: Evaluation) -> Evaluation:
+        """``found``, the confirmation of this program, with where its time goes; as it is if that cannot be seen."""
+        ...
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Loss:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from maxcode.observe.about import machine, program, statement, task
 from maxcode.observe.earlier import best, branch_lines, branches, critiques, failures, run_best
+from maxcode.observe.economy import economy
 from maxcode.observe.instructions import beat_best, improve, unless_at_floor
 from maxcode.observe.known import ShownTest, measured, setting
 from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
@@ -34,6 +35,7 @@ PARTS: dict[str, str] = {
     "failing_test": "Test: the input of the first seen test that fails",
     "slowest_test": "Test: the input of the seen test that takes longest",
     "critiques": "Critique: the critic's diagnosis of the program",
+    "economy": "Economy: of a repository, what can be won at most, and the time and the number of candidates",
     "task": "Task: the instruction for the next proposal",
 }
 """In the order of a prompt: what never changes in a run comes first, so that a provider can keep it in its cache."""
@@ -48,6 +50,7 @@ __all__ = [
     "branches",
     "compose",
     "critiques",
+    "economy",
     "failing_test",
     "failures",
     "feedback",

@@ -12,6 +12,7 @@ from maxcode.core.history import Reached
 from maxcode.core.types import (
     GOALS,
     Checker,
+    Facts,
     FunctionSpec,
     Kind,
     Machine,
@@ -22,7 +23,7 @@ from maxcode.core.types import (
     State,
 )
 from maxcode.core.types.problem import MOST_OWN, OWN_ERRORS
-from maxcode.observe.part import Part
+from maxcode.observe.part import Part, harmless
 from maxcode.observe.repository import shown_original, shown_program
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
@@ -56,18 +57,18 @@ def program(original_shown: bool = False) -> Part:
     return part
 
 
-def machine(described: Machine, native_flags: str = "") -> Part:
-    """ "Machine": where the candidate is built and timed, and the limits of one run.  ``native_flags``: those of the
-    native code that a module compiles."""
+def machine(described: Machine, facts: Facts = Facts()) -> Part:  # noqa: B008
+    """ "Machine": where the candidate is built and timed, with what, and the limits of one run."""
 
     def part(state: State, reached: Reached) -> Section | None:
-        return Section("Machine", "\n".join(about_machine(described, state.problem, native_flags)))
+        return Section("Machine", harmless("\n".join(about_machine(described, state.problem, facts))))
 
     return part
 
 
-def about_machine(described: Machine, problem: Problem, native_flags: str = "") -> list[str]:
-    """The machine, the compiler and the limits of one run, in words."""
+def about_machine(described: Machine, problem: Problem, facts: Facts = Facts()) -> list[str]:  # noqa: B008
+    """The machine, the compiler and the limits of one run, in words; of a repository what base is really built and run
+    with."""
     lines = [", ".join([described.cpu, f"{described.cores} cores", *described.kernel.split()[:1]])]
     tongue = LANGUAGES.get(problem.language)
     is_machine_code = problem.traits.shows_operators or tongue is None or tongue.runtime in ("", "none")
@@ -77,11 +78,13 @@ def about_machine(described: Machine, problem: Problem, native_flags: str = "") 
     if described.isa and is_machine_code:
         more = "" if any("avx512" in one for one in described.isa) or "avx" not in described.isa else "; no avx512"
         lines.append(f"instruction sets: {', '.join(described.isa)}{more}")
+    if problem.traits.is_patch:
+        return [*lines, *facts.tools, _limits(problem)]
     known = described.compilers.get(problem.language)
     if compilers := [known] if known else list(described.compilers.values()):
         lines.append(f"compiler: {', '.join(compilers)}")
-    if native_flags:
-        lines.append(f"compiler of native code: {described.compilers.get('cpp', 'g++')}; flags: {native_flags}")
+    if flags := facts.native_flags:
+        lines.append(f"compiler of native code: {described.compilers.get('cpp', 'g++')}; flags: {flags}")
     return lines if problem.spec.on_gpu else [*lines, _limits(problem)]
 
 

@@ -49,7 +49,7 @@ def setting(described: Machine, facts: Facts) -> Part:
 
     def part(state: State, reached: Reached) -> Section | None:
         problem = state.problem
-        lines = ["; ".join(about_machine(described, problem, facts.native_flags)), *_short_lines(problem, facts)]
+        lines = ["; ".join(about_machine(described, problem, facts)), *_short_lines(problem, facts)]
         return Section("Setting", harmless("\n".join(lines)))
 
     return part

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from maxcode.code.definitions import Definition, function_named, types_in
-from maxcode.code.languages import LANGUAGES
+from maxcode.code.languages import language_at
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import HotFunction, Problem, Program, Section, State
@@ -43,45 +43,82 @@ def shown_program(problem: Problem, program: Program) -> str:
 
 
 def hot_functions(hot: Sequence[HotFunction], benchmark: Sequence[tuple[str, str]] = ()) -> Part:
-    """ "Profile": where the benchmark of base spends its time, with the texts of these functions in the program of this
-    state, their callers, their types and the tests that name them.  Of a small repository the texts are left out.
+    """ "Profile": where the benchmark spends its time, with the texts of these functions in the program of this state,
+    their callers, their types and the tests that name them.  Of a small repository the texts are left out.
 
+    It is the profile of the last best program of this path, beside the shares in base; where there is none, that of
+    base, and after it that of the best of the run.
     ``benchmark``: (path, text) of the files that its command names; they are shown too.
     """
-    lines = [_head(hot[0]), *map(_line, hot)] if hot else []
     sources = [f"what the benchmark runs, {path}:\n{fenced(text)}" for path, text in benchmark]
 
     def part(state: State, reached: Reached) -> Section | None:
-        if not lines and not sources:
-            return None
-        told = [harmless("\n".join(lines))] if lines else []
-        texts = list(_texts(hot, state.program, state.problem)) if is_large(state.problem) else []
-        return Section("Profile", "\n\n".join([*told, *texts, *sources]))
+        best, now = profiled_best(state, reached), tuple(hot)
+        tables = [] if best is not None and best in state.ancestry else [hot_lines_of(hot, "base")]
+        if best is not None and best.step is not None:
+            tables.append(_beside_base(best.step.evaluation.hot, hot, profiled_program(best, state)))
+            now = best.step.evaluation.hot if best in state.ancestry else now
+        told = [harmless("\n".join(lines)) for lines in tables if lines]
+        texts = list(hot_texts(now, state.program, state.problem)) if is_large(state.problem) else []
+        found = [*told, *texts, *sources]
+        return Section("Profile", "\n\n".join(found)) if found else None
 
     return part
 
 
-def _head(first: HotFunction) -> str:
+def profiled_best(state: State, reached: Reached) -> State | None:
+    """The best program with a profile of its own: the last one of this path, else that of the run."""
+    best = () if reached.best is None else (reached.best,)
+    return next((one for one in (*state.ancestry, *best) if one.step and one.step.evaluation.hot), None)
+
+
+def profiled_program(best: State, state: State) -> str:
+    """Which program it is, in words."""
+    speed = f", {best.reward:.2f}x as fast as base" if best.reward > 1 else ""
+    if best.program == state.program:
+        return f'the program under "Program"{speed}'
+    is_here = best in state.ancestry
+    return f"{f'step {best.depth} of this path' if is_here else 'the best program of the run, of another path'}{speed}"
+
+
+def hot_lines_of(hot: Sequence[HotFunction], where: str) -> list[str]:
+    """The functions of a profile in words, the costliest first; empty if there are none.  ``where``: of which program
+    it is."""
+    return [_head(hot[0], where), *map(_line, hot)] if hot else []
+
+
+def _beside_base(hot: Sequence[HotFunction], base: Sequence[HotFunction], where: str) -> list[str]:
+    """The profile of a program beside base's, and what of base it has no longer."""
+    if not base:
+        return hot_lines_of(hot, where)
+    shares = {(one.file, one.name): f"; {one.share:.1%} in base" for one in base}
+    told = [_line(one, shares.get((one.file, one.name), "; not seen in base")) for one in hot]
+    own = {(one.file, one.name) for one in hot}
+    less = ", ".join(f"{one.file}:{one.name} {one.share:.1%}" for one in base if (one.file, one.name) not in own)
+    return [_head(hot[0], where), *told, *([f"hardly any more, but in base: {less}"] if less else [])]
+
+
+def _head(first: HotFunction, where: str) -> str:
     if first.bound is not None:
-        return "share of the benchmark's time by function, with the library code that it calls, in base:"
+        return f"share of the benchmark's time by function, with the library code that it calls, in {where}:"
     left = f"{first.uncounted:.0%} of the time is in library code and not counted"
-    return f"share of the benchmark's time by function, in base ({left}):"
+    return f"share of the benchmark's time by function, in {where} ({left}):"
 
 
-def _line(one: HotFunction) -> str:
+def _line(one: HotFunction, beside: str = "") -> str:
     callers = f", called by {', '.join(one.callers)}" if one.callers else ""
     tests = f"; named in {', '.join(one.tests)}" if one.tests else "; no test names it"
     bound = f" (at most {one.bound:.2f}x)" if one.bound is not None else ""
-    return f"{one.share:6.1%} {one.file}:{one.line} {one.name}{bound}{callers}{tests}"
+    return f"{one.share:6.1%} {one.file}:{one.line} {one.name}{bound}{callers}{beside}{tests}"
 
 
-def _texts(hot: Sequence[HotFunction], program: Program, problem: Problem) -> Iterator[str]:
+def hot_texts(hot: Sequence[HotFunction], program: Program, problem: Problem) -> Iterator[str]:
     """The hot functions, then the types that they name, then their callers, as long as there is room."""
     left = _TEXTS
     found = [(one.file, text) for one in hot if (text := _function(program, one.file, one.name, one.line)) is not None]
     used = "\n".join(text.text for _, text in found)
     found += [(path, one) for path, text in program.files.items()
-              for one in types_in(language_of_path(path, problem.language), text, used)]  # fmt: skip
+              for one in types_in(language_at(path) or problem.language, text, used)]  # fmt: skip
     names = {caller for one in hot for caller in one.callers}
     found += [(path, text) for name in sorted(names) for path in program.files
               if (text := _function(program, path, name, 0)) is not None]  # fmt: skip
@@ -96,11 +133,4 @@ def _texts(hot: Sequence[HotFunction], program: Program, problem: Problem) -> It
 def _function(program: Program, path: str, name: str, line: int) -> Definition | None:
     if path not in program.files:
         return None
-    return function_named(language_of_path(path, ""), program.files[path], name, line)
-
-
-def language_of_path(path: str, otherwise: str) -> str:
-    """The language of a file by its suffix; headers are read as C++."""
-    suffix = "." + path.rpartition(".")[2]
-    by_suffix = next((row.name for row in LANGUAGES.values() if suffix in row.suffixes), "")
-    return by_suffix or ("cpp" if suffix in (".h", ".hpp", ".hh") else otherwise or "javascript")
+    return function_named(language_at(path) or "javascript", program.files[path], name, line)

@@ -14,7 +14,7 @@ from typing import final
 import anyio
 
 from maxcode.core.ahead import cancel_after, started
-from maxcode.core.history import Reached, lower_end
+from maxcode.core.history import Reached, leads, lower_end
 from maxcode.core.roles import BranchCritic, Critic
 from maxcode.core.stats import draw
 from maxcode.core.types import (
@@ -28,6 +28,7 @@ from maxcode.core.types import (
     Timing,
 )
 from maxcode.errors import BoundaryError, Interrupted, MaxcodeError, Unanswered
+from maxcode.evaluate.harness_protocol import ProfilesBest
 from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.active_run import Dropped, Job, Stopped
@@ -221,7 +222,7 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
     states = expanded.states
     if settled is None:
         foreseen = await job.method.value.estimate(states) if job.method.value and states else []
-        anew = await _ask_referee(job, states, reached)
+        anew = await _with_profile(job, states, reached, await _ask_referee(job, states, reached))
         refuted = next(((at, evaluation) for at, evaluation in anew.items() if at[0] != batch), None)
         by_slot = {at[1]: evaluation for at, evaluation in anew.items() if at[0] == batch}
         settled = Settled(
@@ -250,6 +251,23 @@ async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> d
     raise Interrupted(
         f"stopped while the best of batch {states[0].id[0]} was confirmed; all finished parts are recorded"
     )
+
+
+async def _with_profile(
+    job: Job, states: Sequence[State], reached: Reached, anew: dict[StateId, Evaluation]
+) -> dict[StateId, Evaluation]:
+    """The referee's evaluations; that of a new best with its profile, if later prompts can show one.  Where the time of
+    the search ends first, without."""
+    judged = (_judged_anew(job, state, anew[state.id]) for state in states if state.id in anew)
+    best = max((state for state in judged if leads(state, reached.best)), key=lower_end, default=None)
+    is_last = job.run.record.planned >= job.run.budget or job.stopping or job.refusal() is not None
+    if best is None or is_last or not isinstance(job.referee, ProfilesBest):
+        return anew
+    job.run.say(f"profiling the best of batch {best.id[0]}")
+    with job.measurement() as scope:
+        async with started(partial(cancel_after, lambda: job.seconds_left, scope)):
+            return {**anew, best.id: await job.referee.with_profile(job.problem, best.program, anew[best.id])}
+    return anew
 
 
 def _final(job: Job, state: State, value: float | None, settled: Settled) -> State:

@@ -48,7 +48,7 @@ from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, remove_best, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, not_measured, smaller_patch
 from maxcode.run.times import ADMISSION, CERTIFICATE, CONFIRMATION, SEARCH, Times
-from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
+from maxcode.run.winning import change_lines, counted_steps, left_lines, notes_on_candidates, refusals
 from maxcode.sandbox.lanes import counting
 from maxcode.search.onward import ENDED
 
@@ -135,10 +135,11 @@ def _tell_maintainers(job: CompleteRequest, result: RunResult, certificate: Cert
     problem = job.loaded.problem
     if found.best is None or found.best.step is None or not problem.traits.is_patch or not result.confirmed:
         return
-    words = Proposal(problem, result, certificate, found.best.step.action.completion)
-    write_proposal(words, job.folder)
+    told = tuple(state.step.action.completion for state in counted_steps(found.best) if state.step is not None)
+    proposal = Proposal(problem, result, certificate, told)
+    write_proposal(proposal, job.folder)
     if job.request.branch:
-        write_branch(words, job.request.branch)
+        write_branch(proposal, job.request.branch)
 
 
 def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None) -> AbstractContextManager[Target]:

@@ -22,12 +22,15 @@ from maxcode.core.files import write_whole
 from maxcode.core.printable import printable
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.commands import SEED
 from maxcode.evaluate.repo.git import git, last_line, tracked
 from maxcode.run.certificate import Certificate
 from maxcode.run.result import RunResult
 
 NAME = "PR.md"
 _SUBJECT_AT_MOST, _WHY_AT_MOST = 68, 3000
+_HEADING = re.compile(r"^#+ ", re.MULTILINE)
+_NEEDED = "What the commands start from there must be in them."
 _EMAIL = "maxcode@localhost"
 _BRANCH = re.compile(r"[A-Za-z0-9][\w./+-]{0,200}")
 
@@ -35,12 +38,12 @@ _BRANCH = re.compile(r"[A-Za-z0-9][\w./+-]{0,200}")
 @final
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A confirmed patch.  ``completion``: what the policy said of it."""
+    """A confirmed patch.  ``words``: what its authors said of each step that led to it, the first one first."""
 
     problem: Problem
     result: RunResult
     certificate: Certificate | None
-    completion: str
+    words: tuple[str, ...]
 
     @property
     def changed(self) -> list[str]:
@@ -50,33 +53,56 @@ class Proposal:
 
     @property
     def subject(self) -> str:
-        """One line: what the policy said first, else which files are faster."""
-        said = next((line.strip(" #*`") for line in prose(self.completion).splitlines() if line.strip(" #*`")), "")
-        usual = f"Make {', '.join(Path(path).name for path in self.changed[:2])} faster"
-        return printable(said)[:_SUBJECT_AT_MOST] if 8 <= len(said) <= _SUBJECT_AT_MOST else usual
+        """One line: what the policy said first, if it made the patch in one step; else which files are faster."""
+        first = prose(self.words[0]).splitlines() if len(self.words) == 1 else []
+        said = next((line.strip(" #*`") for line in first if line.strip(" #*`")), "")
+        files = ", ".join(Path(path).name for path in self.changed[:2]) + ", ..." * (len(self.changed) > 2)
+        return printable(said) if 8 <= len(said) <= _SUBJECT_AT_MOST else f"Make {files} faster"
 
     def text(self) -> str:
         """The text of the pull request."""
-        return "\n".join([f"# {self.subject}", "", *self._what(), *self._measured(), *self._checked(), *self._repeat()])
+        return "\n".join([f"# {self.subject}", "", *self._about(), *self._repeat()])
+
+    def message(self) -> str:
+        """The message of a commit: the same without how to repeat it, and without marks that git takes for comments."""
+        about = _HEADING.sub("", "\n".join(self._about()))
+        return f"{self.subject}\n\n{about}\nBase was {self.problem.spec.repo_spec.commit}.\n"
+
+    def _about(self) -> Iterator[str]:
+        yield from (*self._what(), *self._measured(), *self._checked())
 
     def _what(self) -> Iterator[str]:
         count = len(hunks_of(self.problem.program.files, self.result.best_program.files))
         yield f"{count} change{'s' if count != 1 else ''} in {', '.join(f'`{path}`' for path in self.changed)}."
-        said = printable(prose(self.completion)).strip()[:_WHY_AT_MOST]
+        said = list(self._said())
         since = " The words below were written before that." if said else ""
-        yield from (f"{note}.{since}" for note in self.result.notes if "left out" in note)
+        notes = [note for note in self.result.notes if "left out" in note]
+        yield from (f"{note}.{since * ('were left out' in note)}" for note in notes)
         yield ""
         if said:
-            yield from ("Why it is faster, in the words of the one who proposed it:", "")
-            yield from (f"> {line}" for line in said.splitlines() if line.strip("`* :") not in self.changed)
-            yield ""
+            yield from ("Why it is faster, in the words of the one who proposed it:", "", *said, "")
+
+    def _said(self) -> Iterator[str]:
+        """The words of each step as quotations, without the subject and the names of files."""
+        told = [printable(prose(one)).strip() for one in self.words]
+        told = [one for one in told if one]
+        for number, one in enumerate(told, 1):
+            lines = one[: _WHY_AT_MOST // len(told)].splitlines()
+            kept = [line for line in lines if line.strip("`* :") not in self.changed]
+            kept = kept[1:] if kept and kept[0].strip(" #*`") == self.subject else kept
+            kept = "\n".join(kept).strip("\n").splitlines()
+            if number > 1:
+                yield ">"
+            yield from (f"> {line}".rstrip() for line in ([f"Step {number}:"] if len(told) > 1 else []) + kept)
 
     def _measured(self) -> Iterator[str]:
         found, spec = self.result.speedup, self.problem.spec.repo_spec
         if found is None:
             return
         yield from ("## Speed-up", "")
-        yield f"**{found}** ({found.confidence:.0%} interval) in {found.clock} time of the whole process, by"
+        seeded = f" (`{SEED}` is another number in every pair)" * (SEED in spec.benchmark)
+        clock = "CPU" if found.clock == "cpu" else "wall-clock"
+        yield f"**{found}** ({found.confidence:.0%} interval) in {clock} time of this command, whole processes{seeded}:"
         yield from ("", "```sh", spec.benchmark, "```", "")
         if found.seconds is not None:
             before, after = found.seconds
@@ -91,16 +117,23 @@ class Proposal:
     def _checked(self) -> Iterator[str]:
         yield from ("## Who judged that it is right", "")
         if self.result.measured.trust is not None:
-            yield f"Level of trust: **{self.result.measured.trust.level}**. {self.result.measured.trust.why}."
-        yield from (f"- NOT TRUSTED: {doubt}" for doubt in self.result.doubts)
+            yield f"Level of trust: **{self.result.measured.trust.level}**: {self.result.measured.trust.why}."
+        yield from ("", *(f"- NOT TRUSTED: {doubt}" for doubt in self.result.doubts)) if self.result.doubts else ()
         yield ""
 
     def _repeat(self) -> Iterator[str]:
         spec = self.problem.spec.repo_spec
-        yield from ("## How to repeat it", "", f"Base is `{spec.commit}`. Beside this file, in the run folder:", "")
-        command = "maxcode verify certificate.json --problem CLONE/problem.toml" + " --run-setup" * bool(spec.setup)
-        yield from ("```sh", command if self.certificate is not None else "git apply best.diff", "```", "")
-        yield from ("with this `problem.toml` in the clone:", "", "```toml", toml_of(self.problem).rstrip(), "```", "")
+        yield from ("## How to repeat it", "", f"Base is `{spec.commit}`. Put this `problem.toml` into a clone:", "")
+        yield from ("```toml", toml_of(self.problem).rstrip(), "```", "")
+        if spec.show:
+            yield from (f"`show` names folders of the machine that measured: name yours. {_NEEDED}", "")
+        care = " (`setup` runs as you and with the network: read it first)" if spec.setup else ""
+        yield from (f"Then judge the branch there, or `best.diff` of the run folder{care}:", "")
+        yield from ("```sh", "maxcode evaluate BRANCH --against problem.toml", "```", "")
+        if self.certificate is not None:
+            allowed = " --run-setup" * bool(spec.setup)
+            yield from ("or, from the run folder, repeat all that its certificate says:", "", "```sh")
+            yield from (f"maxcode verify certificate.json --problem CLONE/problem.toml{allowed}", "```", "")
 
 
 def toml_of(problem: Problem) -> str:
@@ -158,7 +191,7 @@ def write_branch(proposal: Proposal, name: str) -> str:
             _asked(top, index, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}")
         tree = _asked(top, index, "write-tree")
         message = Path(scratch, "message")
-        message.write_text(f"{proposal.subject}\n\n{proposal.text().split(chr(10), 2)[2]}")
+        message.write_text(proposal.message())
         who = {"GIT_AUTHOR_NAME": "maxcode", "GIT_AUTHOR_EMAIL": _EMAIL}
         who |= {"GIT_COMMITTER_NAME": "maxcode", "GIT_COMMITTER_EMAIL": _EMAIL}
         commit = _asked(top, who, "commit-tree", tree, "-p", spec.commit, "-F", str(message))

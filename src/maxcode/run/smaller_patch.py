@@ -20,7 +20,7 @@ import msgspec
 
 from maxcode.code.definitions import definitions
 from maxcode.code.hunks import Hunk, groups_of, hunks_of, without
-from maxcode.code.languages import LANGUAGES
+from maxcode.code.languages import language_at
 from maxcode.code.linked_hunks import Group, linked, of_files, units
 from maxcode.code.source import normalise
 from maxcode.core.files import read_file, read_lines, write_whole
@@ -82,23 +82,24 @@ class _Search:
     async def smaller(self, winner: Program) -> SmallerPatch:
         base = self.problem.program.files
         every = hunks_of(base, winner.files)
-        dropped = await self._dropped(winner, every)
-        if not dropped:
-            return SmallerPatch(winner, kept=len(every))
-        program = Program(without(base, winner.files, dropped))
-        found = await self._confirmed(program)
-        loss = await self._loss(winner, program)  # several small losses can add up
-        if not loss.is_free or found.timing is None or not found.timing.significant:
-            return SmallerPatch(winner, kept=len(every))
-        self._choose(_Line(digest_of(winner), digest_of(program), loss, found))
-        places = [f"{hunk.path}:{hunk.before[0] + 1}" for hunk in every if hunk in dropped]
-        return SmallerPatch(program, found, tuple(places), len(every) - len(dropped))
+        parts = await self._dropped(winner, every)
+        while parts:
+            dropped = Group().union(*parts)
+            program = Program(without(base, winner.files, dropped))
+            loss = await self._loss(winner, program)  # several small losses can add up
+            found = await self._confirmed(program) if loss.is_free else None
+            if found is not None and found.timing is not None and found.timing.significant:
+                self._choose(_Line(digest_of(winner), digest_of(program), loss, found))
+                places = [f"{hunk.path}:{hunk.before[0] + 1}" for hunk in every if hunk in dropped]
+                return SmallerPatch(program, found, tuple(places), len(every) - len(dropped))
+            parts = parts[: len(parts) // 2]  # each was free beside those before it
+        return SmallerPatch(winner, kept=len(every))
 
-    async def _dropped(self, winner: Program, every: tuple[Hunk, ...]) -> Group:
-        """The hunks that do not pay."""
-        base, dropped, step = self.problem.program.files, Group(), 0
-        links = linked(base, winner.files, every, self._code)[:_LINKED_AT_MOST]
-        whole = units(base, winner.files, every, self._functions)
+    async def _dropped(self, winner: Program, every: tuple[Hunk, ...]) -> list[Group]:
+        """The hunks that do not pay, in the order in which they were taken out."""
+        base, dropped, step, found = self.problem.program.files, Group(), 0, list[Group]()
+        links = linked(base, winner.files, every, _normal)[:_LINKED_AT_MOST]
+        whole = units(base, winner.files, every, _functions)
         waiting = list(self._parts(every, whole, links))
         tried: set[tuple[Group, Group]] = set()  # what was taken out, beside which hunks of the same names
         while waiting:
@@ -111,8 +112,9 @@ class _Search:
             self.say(f"smaller patch: without {', '.join(map(str, sorted(part, key=str)))} (step {step})")
             if await self._is_free(winner, every, dropped, part):
                 dropped |= part
+                found.append(part)
                 waiting += [unit for unit in whole if unit & _neighbours(part, links)]
-        return dropped
+        return found
 
     async def _is_free(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> bool:
         base = self.problem.program.files
@@ -124,18 +126,7 @@ class _Search:
     def _explains(self, part: Group, every: tuple[Hunk, ...], whole: Program, less: Program) -> bool:
         """Whether it is a comment beside another change, which it may explain."""
         alone = any(set(group) == part for group in groups_of(every))
-        return not alone and _is_same(self.problem, whole, less)
-
-    def _code(self, path: str, text: str) -> str:
-        """A text without comments, if it is of the problem's language."""
-        language = self.problem.language
-        return normalise(language, text) if path.endswith(LANGUAGES[language].suffixes) else text
-
-    def _functions(self, path: str, text: str) -> list[tuple[int, int]]:
-        """The lines of each function, if the text is of the problem's language."""
-        language = self.problem.language
-        found = definitions(language, text) if path.endswith(LANGUAGES[language].suffixes) else ()
-        return [(one.first - 1, one.last) for one in found if not one.is_type]
+        return not alone and _is_same(whole, less)
 
     def _parts(self, every: tuple[Hunk, ...], whole: list[Group], links: list[Group]) -> Iterator[Group]:
         """What is tried, in order, none of it a part of one of ``whole``."""
@@ -149,7 +140,7 @@ class _Search:
         line = self.known.get(key)
         if line is not None and line.loss is not None:
             return line.loss
-        if _is_same(self.problem, whole, less):
+        if _is_same(whole, less):
             return Loss("no change", "only comments and layout differ")
         found = await self.meter.loss(self.problem, whole, less)
         self._write(_Line(*key, loss=found))
@@ -228,16 +219,25 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[_Line]:
             yield msgspec.json.decode(text, type=_Line)
 
 
-def _is_same(problem: Problem, one: Program, other: Program) -> bool:
+def _functions(path: str, text: str) -> list[tuple[int, int]]:
+    """The lines of each function, if the language of the text is known."""
+    language = language_at(path)
+    found = definitions(language, text) if language else ()
+    return [(one.first - 1, one.last) for one in found if not one.is_type]
+
+
+def _is_same(one: Program, other: Program) -> bool:
     """Whether only comments and layout differ."""
-    suffixes = LANGUAGES[problem.language].suffixes
     if one.files.keys() != other.files.keys():
         return False
     differing = [path for path, text in one.files.items() if other.files[path] != text]
-    return all(path.endswith(suffixes) for path in differing) and all(
-        normalise(problem.language, one.files[path]) == normalise(problem.language, other.files[path])
-        for path in differing
-    )
+    return all(_normal(path, one.files[path]) == _normal(path, other.files[path]) for path in differing)
+
+
+def _normal(path: str, text: str) -> str:
+    """A text without comments and layout, if its language is known."""
+    language = language_at(path)
+    return normalise(language, text) if language else text
 
 
 def _neighbours(part: Group, links: list[Group]) -> Group:

@@ -43,14 +43,14 @@ class AppliedRule:
 
 def applied_rules(best: State) -> list[AppliedRule]:
     """All edits from the original to a program, in order; none if a language model wrote it."""
-    return [one for step in _counted(best) for one in _rules_of(step)]
+    return [one for step in counted_steps(best) for one in _rules_of(step)]
 
 
 def change_lines(best: State | None) -> tuple[str, ...]:
     """The change of the winner: the rules, or its author's words, of the steps that gained the most."""
     if best is None or best.step is None:
         return ()
-    steps = _counted(best)
+    steps = counted_steps(best)
     shown = sorted(sorted(steps, key=_gain, reverse=True)[:_SHOWN_STEPS], key=lambda one: one.depth)
     told = [f"{_at(one) if len(steps) > 1 else ''}{_words(one)}" for one in shown]
     if (more := len(steps) - len(shown)) > 0:
@@ -143,7 +143,7 @@ def _hottest(profile: tuple[Hotspot, ...], program: Program) -> str:
     return f"the original spends {spot.share:.0%} of its time at line {spot.line}: {shorten(text, 80)}"
 
 
-def _counted(best: State) -> list[State]:
+def counted_steps(best: State) -> list[State]:
     """The states on the path that have a program, from the last one that began at the original again."""
     kept: list[State] = []
     for state in best.ancestry:

@@ -26,6 +26,7 @@ from maxcode.observe import (
     branches,
     compose,
     critiques,
+    economy,
     failing_test,
     failures,
     feedback,
@@ -55,6 +56,7 @@ from maxcode.search.value_guided import VALUE, base, guided_policy, variants
 
 PLUS = "+maxcode"
 USUAL_BUDGET = 24  # candidates, where neither the user nor a preset says how many
+_OF_REPOSITORIES = ("profile", "economy")
 ADDED = ("best", "run_best", "trajectory", "critiques", "failures", "branches", "failing_test")
 
 
@@ -260,7 +262,7 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     the record.  InputError with the nearest spelling for an unknown name, and if the method needs a value model and the
     scene has none.
     """
-    made = _with_profile(recipe(name, scene.without), scene)
+    made = _for_repository(recipe(name, scene.without), scene)
     asked = critic if made.shows("critiques") else _RULES
     if isinstance(asked, LlmCritic):
         asked = replace(asked, machine=scene.machine, facts=scene.facts)
@@ -273,7 +275,7 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     return Method(
         policy,
         made.search(Frame(budget, scene.shape or budget, scene.asks_model, by)),
-        observing(made, scene),
+        observing(made, scene, budget),
         asked,
         scene.guide.value if scene.guide is not None else None,
         gamma=scene.gamma,
@@ -281,20 +283,22 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     )
 
 
-def _with_profile(made: Recipe, scene: Scene) -> Recipe:
-    """The recipe; on a repository one of ours shows the profile too, because the files are many."""
-    if made.is_paper or "profile" in scene.without or not _is_of_repository(scene.facts):
+def _for_repository(made: Recipe, scene: Scene) -> Recipe:
+    """The recipe; on a repository one of ours shows the profile too, because the files are many, and what is left to
+    win, because candidates are few."""
+    if made.is_paper or not _is_of_repository(scene.facts):
         return made
-    return replace(made, parts=tuple(part for part in PARTS if part in (*made.parts, "profile")))
+    more = [part for part in _OF_REPOSITORIES if part not in scene.without]
+    return replace(made, parts=tuple(part for part in PARTS if part in (*made.parts, *more)))
 
 
 def _is_of_repository(facts: Facts) -> bool:
-    return bool(facts.hot or facts.benchmark)
+    return bool(facts.hot or facts.benchmark or facts.base)
 
 
-def observing(made: Recipe, scene: Scene) -> Observe:
-    """What a method shows of a state."""
-    return compose(*(_part(part, made, scene) for part in made.parts))
+def observing(made: Recipe, scene: Scene, budget: int = USUAL_BUDGET) -> Observe:
+    """What a method shows of a state, in a run of a budget of candidates."""
+    return compose(*(_part(part, made, scene, budget) for part in made.parts))
 
 
 @final
@@ -312,14 +316,14 @@ class Tempered:
         return await self.policy.propose(replace(observation, temperature=temperature))
 
 
-def _part(name: str, made: Recipe, scene: Scene) -> Part:
+def _part(name: str, made: Recipe, scene: Scene, budget: int) -> Part:
     """The part called ``name`` as this method shows it."""
     plus = base(made.name).endswith(PLUS)
     makers: dict[str, Callable[[], Part]] = {
         "statement": statement,
         "program": lambda: program(original_shown=made.shows("statement")),
         "setting": lambda: setting(scene.machine, scene.facts),
-        "machine": lambda: machine(scene.machine, scene.facts.native_flags),
+        "machine": lambda: machine(scene.machine, scene.facts),
         "measured": lambda: measured(scene.facts, scene.test),
         "profile": lambda: (
             hot_functions(scene.facts.hot, scene.facts.benchmark)
@@ -341,6 +345,7 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "critiques": lambda: critiques("" if made.is_paper else scene.original),
         "failures": lambda: failures(run=plus),
         "branches": branches,
+        "economy": lambda: economy(scene.facts, budget),
         "task": lambda: task(_instruct(made) if made.is_paper else unless_at_floor(_instruct(made), scene.facts)),
     }
     return makers[name]()

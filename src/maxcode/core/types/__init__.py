@@ -7,7 +7,7 @@ action, observation, reward, value, policy.  One difference from the paper: an `
 ``core/reward.py`` computes the reward from it, so that old runs can be scored again.
 """
 
-from maxcode.core.types.facts import Facts, HotFunction, TimedInput
+from maxcode.core.types.facts import BaseSeconds, Facts, HotFunction, TimedInput
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits
 from maxcode.core.types.measured import (
     CaseResult,
@@ -62,6 +62,7 @@ __all__ = [
     "NO_GAIN",
     "Action",
     "Argument",
+    "BaseSeconds",
     "Case",
     "CaseResult",
     "Checker",

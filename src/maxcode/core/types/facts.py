@@ -55,6 +55,16 @@ class HotFunction:
 
 @final
 @dataclass(frozen=True, slots=True)
+class BaseSeconds:
+    """Wall seconds of base of a repository: its build and its tests (0 without them), and one run of its benchmark."""
+
+    build: float
+    tests: float
+    run: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All fields are empty or zero if unknown.
 
@@ -71,6 +81,9 @@ class Facts:
     ``moved``: the bytes that a call of a module takes and gives.
     ``hot``: where the benchmark of a repository spends its time, the costliest first; ``benchmark``: (path, text) of
     the files of the repository that its command names.
+    ``outside``: the share of the benchmark's time in base that nothing in the files to edit holds or calls; None if
+    unknown.  ``tools``: the compilers, flags and interpreters that base is really built and run with, in words.
+    ``base``: what base takes; None: not a repository.
     """
 
     timed: tuple[TimedInput, ...] = ()
@@ -91,6 +104,9 @@ class Facts:
     ascii: bool = False
     libraries: str = ""
     moved: int = 0
+    outside: float | None = None
+    tools: tuple[str, ...] = ()
+    base: BaseSeconds | None = None
 
     def floor_s(self, count: int | None = None) -> float:
         """The CPU seconds of processes that only read the timed inputs, or the first ``count`` of them; 0 if

@@ -8,6 +8,7 @@ from functools import total_ordering
 from statistics import median
 from typing import Literal, final
 
+from maxcode.core.types.facts import HotFunction
 from maxcode.core.types.problem import Clock
 
 RaceVerdict = Literal[
@@ -309,16 +310,22 @@ class Trust:
         return f"{self.level}: {self.why}"
 
 
+JUDGED = "judged_s"  # of the measures of an evaluation
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What the machine measured for one candidate.
 
-    ``measures``: CPU seconds per test.
+    ``measures``: CPU seconds per test; of a repository also what its judging takes (``build_s``, ``build_mb``,
+    ``judged_s``: wall seconds to build, test and race it, without the waits for a lane).
     ``harsher``: the re-check of a winner; None if nothing triggered one.
     ``node``: the node of a cluster; None if it was made on this machine.
     ``machine_code``: None if nothing was built, or the build has no machine code.
     ``trust``: of a repository, who judged it; None for the other kinds, whose outputs maxcode always judges.
+    ``hot``, ``outside``: of a new best of a repository, where its benchmark spends its time (as in ``Facts``); empty
+    and None for all others.
     """
 
     outcome: Outcome
@@ -332,6 +339,8 @@ class Evaluation:
     node: Node | None = None
     machine_code: MachineCode | None = None
     trust: Trust | None = None
+    hot: tuple[HotFunction, ...] = ()
+    outside: float | None = None
 
     @property
     def pie_correct(self) -> bool | None:

@@ -15,7 +15,17 @@ from typing import final
 
 import anyio.to_thread
 
-from maxcode.core.types import Evaluation, Facts, HotFunction, Outcome, Problem, Program, TimedInput, Trust
+from maxcode.core.types import (
+    BaseSeconds,
+    Evaluation,
+    Facts,
+    HotFunction,
+    Outcome,
+    Problem,
+    Program,
+    TimedInput,
+    Trust,
+)
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
@@ -25,13 +35,14 @@ from maxcode.evaluate.repo.allowed import why_protected
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
-from maxcode.evaluate.repo.commands import COMMAND_S, Place, now, said
+from maxcode.evaluate.repo.commands import COMMAND_S, SEED, Place, now, said
 from maxcode.evaluate.repo.first_runs import FirstRuns, parts
 from maxcode.evaluate.repo.git import Tracked, contents, tracked
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
-from maxcode.evaluate.repo.profile import profiled
+from maxcode.evaluate.repo.profile import RepoProfile, profiled
 from maxcode.evaluate.repo.summaries import counted, told
+from maxcode.evaluate.repo.tools_used import tools_used
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
@@ -40,7 +51,6 @@ LONGEST_S = 120.0
 _COUNTED_S = 2.0  # of a benchmark that callgrind may follow
 NOISY = 2.0  # the slowest of base's first runs over the fastest
 FIRST_RUNS = 3
-SEED = "{seed}"
 _FLOOR_S = WHOLE_RUN.floor_s
 _TRIED = 3  # test files that are tried for the test that must fail
 _TEXT_AT_MOST = 200_000
@@ -108,9 +118,11 @@ class Base:
         return Edited({path: text for path, text in program.files.items() if own.get(path) != text}, self.modes, second)
 
 
-async def admitted(sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, keeps: bool = True) -> Base:
+async def admitted(
+    sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, keeps: bool = True, prompts: bool = True
+) -> Base:
     """Sets up, builds, tests and runs base, or takes what is kept of that.  InputError with the cure for what cannot be
-    used."""
+    used.  ``prompts``: finds out what prompts tell, too."""
     place, began = Place(sandbox, problem), time.monotonic()
     tree = await anyio.to_thread.run_sync(base_tree, problem, keeps)
     rests_on = await anyio.to_thread.run_sync(kept.rests_on, sandbox, parts(place, tree))
@@ -118,7 +130,7 @@ async def admitted(sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, kee
     notes = (f"base was {'not ' if known else ''}built, tested and run again: {why}",) if why else ()
     if known is not None:
         return await _base(place, tree, known, notes)
-    first = await _first_runs(place, Layers(tree))
+    first = await _first_runs(place, Layers(tree), prompts)
     base = await _with_canary(await _base(place, tree, first, notes))
     first = replace(first, canary=base.canary, all_s=time.monotonic() - began)
     if kept.takes(len(first.built) + sum(map(len, first.outputs))):
@@ -126,19 +138,23 @@ async def admitted(sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, kee
     return base
 
 
-async def _first_runs(place: Place, tree: Layers) -> FirstRuns:
+async def _first_runs(place: Place, tree: Layers, prompts: bool) -> FirstRuns:
     """Builds, tests and runs base, all but the test that must fail."""
-    problem, began = place.problem, time.monotonic()
+    problem = place.problem
     async with build_lane():
-        built = await _built(place, tree)
+        began = time.monotonic()
+        printed, built = await _built(place, tree)
         side = Layers(Blob.of(built)) if built else tree
         build_s = time.monotonic() - began
         tests_s, counts = await _tested(place, side)
         runs = [await _benchmark(place, side) for _ in range(FIRST_RUNS)]
     _refuse_unsteady(problem, runs)
     seconds, wall_s = tuple(_seconds(problem, ran) for ran in runs), max(ran.wall_s for ran in runs)
-    hot = await _hot(place, side, min(seconds))
-    return FirstRuns(built, build_s, tests_s, wall_s, counts, tuple(ran.stdout for ran in runs), seconds, hot, now())
+    hot, tools = await _seen(place, side, min(seconds), printed) if prompts else (RepoProfile(), ())
+    return FirstRuns(
+        built, build_s, tests_s, wall_s, counts, tuple(ran.stdout for ran in runs), seconds, hot.functions, now(),
+        outside=hot.outside, tools=tools,
+    )  # fmt: skip
 
 
 async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ...]) -> Base:
@@ -151,7 +167,10 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
     texts = await anyio.to_thread.run_sync(_protected, problem, files)
     hot = tuple(_tested_by(one, texts) for one in first.hot)
-    facts = Facts(timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark)
+    facts = Facts(
+        timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark, outside=first.outside, tools=first.tools,
+        base=BaseSeconds(first.build_s if first.built else 0.0, first.test_s, first.benchmark_s),
+    )  # fmt: skip
     notes = (*_notes(first.counts, problem), *notes)
     found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=notes, facts=facts, saved_s=first.all_s)
     expected = expected_of(first.outputs, spec.same_output)
@@ -168,26 +187,34 @@ def _contents(tree: Blob, built: bytes) -> tuple[Contents, Contents]:
     return (contents_of(tree.read()), contents_of(built)) if built else ({}, {})
 
 
-async def _built(place: Place, tree: Layers) -> bytes:
-    """The files of base after its build, as an archive; empty if it has none."""
+async def _built(place: Place, tree: Layers) -> tuple[bytes, bytes]:
+    """What base's build prints, and its files after it as an archive; both empty if it has none."""
     build = place.problem.spec.repo_spec.build
     if not build:
-        return b""
+        return b"", b""
     ran, packed = await place.built(tree, COMMAND_S)
     if not ran.ok:
         raise InputError(
             f"build {build!r} fails on base: {said(ran)}; make it work{_BOXED}; fetch what it needs in `setup`"
         )
-    return packed
+    return ran.stdout + b"\n" + ran.stderr, packed
 
 
-async def _hot(place: Place, side: Layers, seconds: float) -> tuple[HotFunction, ...]:
-    """Where base's benchmark spends its time; empty if no profiler follows it."""
+async def _seen(place: Place, side: Layers, seconds: float, printed: bytes) -> tuple[RepoProfile, tuple[str, ...]]:
+    """Where base's benchmark spends its time, if a profiler follows it, and with what base is built and run."""
     spec = place.problem.spec.repo_spec
-    files, command = tracked(Path(spec.folder), spec.commit), spec.benchmark.replace(SEED, "1")
+    files = tracked(Path(spec.folder), spec.commit)
     async with build_lane():
-        found = await profiled(place, side, command, files, is_long=seconds > _COUNTED_S)
-    return found.functions
+        hot = await profiled(place, side, place.problem.program, files, is_long=seconds > _COUNTED_S)
+        tools = await tools_used(place, side, files, printed)
+    return hot, (*([f"interpreter: {hot.run_by}"] if hot.run_by else []), *tools)
+
+
+async def profile_of(base: Base, side: Layers, program: Program, seconds: float) -> RepoProfile:
+    """Where the benchmark of a candidate spends its time, by the profiler that base had; ``seconds``: of one run."""
+    async with build_lane():
+        found = await profiled(base.place, side, program, base.files, is_long=seconds > _COUNTED_S)
+    return replace(found, functions=tuple(_tested_by(one, base.texts) for one in found.functions))
 
 
 def _tested_by(function: HotFunction, texts: Mapping[str, str]) -> HotFunction:

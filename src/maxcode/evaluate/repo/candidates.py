@@ -9,10 +9,10 @@ from typing import final
 import anyio.to_thread
 
 from maxcode.core.types import Action, CaseResult, Evaluation, Feedback, Outcome, Program
-from maxcode.evaluate.repo.admission import BENCHMARK, SEED, Base, fails_with_canary
+from maxcode.evaluate.repo.admission import BENCHMARK, Base, fails_with_canary
 from maxcode.evaluate.repo.allowed import outside
 from maxcode.evaluate.repo.barred import barred, doubtful, redefined
-from maxcode.evaluate.repo.commands import ended, now, output_of, said
+from maxcode.evaluate.repo.commands import SEED, ended, now, output_of, said
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.evaluate.repo.summaries import counted, difference
 from maxcode.sandbox.lanes import build_lane

@@ -26,6 +26,7 @@ from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
 COMMAND_S = 1800.0  # wall seconds of a build, or of the tests, of base
 OUTPUT_MB, PROCESSES, BUILT_MB = 64, 512, 900
+SEED = "{seed}"  # in the command of a benchmark: another one in every pair
 _BUILT = "/tmp/maxcode-built.tar"
 _OWN = ("/tmp", "/proc", "/dev", "/usr", "/src")
 _WORDS_KEPT = 3000

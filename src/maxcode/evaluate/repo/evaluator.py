@@ -19,6 +19,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.stats import RaceRule
 from maxcode.core.two_sided import TwoSidedRule, interval_at_any_time, judge
 from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, RaceVerdict, State, StateId
+from maxcode.core.types.measured import JUDGED
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Loss, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.proving import GeneratedInputs
@@ -40,11 +41,12 @@ from maxcode.evaluate.ladder.race import (
     timing_of,
 )
 from maxcode.evaluate.ladder.timing import warnings_of
-from maxcode.evaluate.repo.admission import Base, admitted
+from maxcode.evaluate.repo.admission import Base, admitted, profile_of
 from maxcode.evaluate.repo.candidates import Ready, doubts, ready, rejected
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.track import RepoTrack
 from maxcode.evaluate.repo.winner_check import RepoCheck
+from maxcode.sandbox.lanes import accounted, charge
 from maxcode.sandbox.sandbox import Sandbox
 
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
@@ -63,13 +65,16 @@ class RepoEvaluator:
         rule: RaceRule = RaceRule(),  # noqa: B008
         keeps: bool = True,
         kept: KeptAdmissions = KeptAdmissions(),  # noqa: B008
+        prompts: bool = True,
     ) -> None:
-        """``keeps``: use set-ups of base that earlier commands have kept; ``kept``: and these first runs of base."""
+        """``keeps``: use set-ups of base that earlier commands have kept; ``kept``: and these first runs of base.
+        ``prompts``: whether somebody is told where base's time goes."""
         self._sandbox = sandbox
         self._rule = rule
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._keeps = keeps
         self._kept = kept
+        self._prompts = prompts
         self._bases: dict[str, Base] = {}
         self._admitting = anyio.Lock()
         self._timings: dict[str, Evaluation] = {}
@@ -93,7 +98,7 @@ class RepoEvaluator:
         async with self._admitting:
             key = identity(problem)
             if key not in self._bases:
-                self._bases[key] = await admitted(self._sandbox, problem, self._kept, self._keeps)
+                self._bases[key] = await admitted(self._sandbox, problem, self._kept, self._keeps, self._prompts)
             return self._bases[key]
 
     # ------------------------------------------------------------------------------------------------ evaluator
@@ -108,21 +113,28 @@ class RepoEvaluator:
         key = _key(problem, action.program)
         if key in self._timings:
             return self._timings[key]
-        one, found = await ready(base, action.program)
+        with accounted() as spent:
+            found = await self._judged(base, action.program, incumbent)
+        charge(spent)
+        found = replace(found, measures={**found.measures, JUDGED: spent.build_s + spent.time_s})
+        if found.timing is not None and found.timing.verdict not in ("dominated", "noisy"):
+            _keep(self._timings, key, found)
+        return found
+
+    async def _judged(self, base: Base, program: Program, incumbent: Action | None) -> Evaluation:
+        """The evaluation of a candidate that may run."""
+        one, found = await ready(base, program)
         if one is None:
             return found
-        self._remember(key, one)
+        self._remember(_key(base.problem, program), one)
         sides: dict[Side, Layers] = {"original": base.side, "candidate": one.side}
-        if (beside := await self._incumbent(base, action.program, incumbent)) is not None:
+        if (beside := await self._incumbent(base, program, incumbent)) is not None:
             sides["incumbent"] = beside
         try:
             held = await self._raced(base, sides, end_of_race(self._rule, "incumbent" in sides))
         except WrongOutput as wrong:
             return failed_in_race(found, wrong)
-        found = _told(base, replace(found, warnings=doubts(base, action.program)), held, one)
-        if found.timing is not None and found.timing.verdict not in ("dominated", "noisy"):
-            _keep(self._timings, key, found)
-        return found
+        return _told(base, replace(found, warnings=doubts(base, program)), held, one)
 
     async def _raced(self, base: Base, sides: Mapping[Side, Layers], end: End) -> RaceResult:
         """The race; an incumbent that fails is left out, without harm to the candidate."""
@@ -173,6 +185,7 @@ class RepoEvaluator:
 
         leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, base))
         if leader is not None:
+            self._remember(_key(problem, leader[0].program), leader[1])
             found[leader[0].id] = await self._confirmed(base, *leader)
         return found
 
@@ -201,7 +214,9 @@ class RepoEvaluator:
         key = _key(base.problem, state.program)
         if key in self._confirmations:  # once: a repeated proposal must not get another chance
             return self._confirmations[key]
-        right = Evaluation(Outcome.CORRECT, state.step.evaluation.feedback, trust=base.trust)
+        raced = state.step.evaluation
+        judged = {name: seconds for name, seconds in raced.measures.items() if name == JUDGED}
+        right = Evaluation(Outcome.CORRECT, raced.feedback, measures=judged, trust=base.trust)
         right = replace(right, warnings=doubts(base, state.program))
         sides: dict[Side, Layers] = {"original": base.side, "control": base.side, "candidate": one.side}
         try:
@@ -212,6 +227,17 @@ class RepoEvaluator:
         if found.timing is not None and found.timing.verdict != "noisy":
             _keep(self._confirmations, key, found)
         return found
+
+    @in_stage("profile")
+    async def with_profile(self, problem: Problem, program: Program, found: Evaluation) -> Evaluation:
+        """The role ``ProfilesBest``: one run of the benchmark under the profiler that base had."""
+        base = await self.base(problem)
+        one = await self._ready_again(base, program)
+        seconds = found.timing.median_seconds if found.timing is not None else None
+        if one is None or seconds is None:
+            return found
+        seen = await profile_of(base, one.side, program, seconds[1])
+        return replace(found, hot=seen.functions, outside=seen.outside)
 
     # ------------------------------------------------------------------------------------------------ smaller patch
 
@@ -254,7 +280,7 @@ class RepoEvaluator:
     def measuring(self, options: MeasureOptions) -> RepoEvaluator:
         """Another evaluator on the same admissions that measures with these options."""
         rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
-        other = RepoEvaluator(self._sandbox, rule, self._keeps, self._kept)
+        other = RepoEvaluator(self._sandbox, rule, self._keeps, self._kept, self._prompts)
         other._bases, other._admitting = self._bases, self._admitting
         return other
 

@@ -28,6 +28,7 @@ class FirstRuns:
     goal.  ``canary``: the test file that takes the test that must fail.
     ``build_s``, ``test_s``, ``benchmark_s``, ``all_s``: wall seconds; of the slowest run of the benchmark, and of the
     whole admission.
+    ``hot``, ``outside``, ``tools``: as in ``Facts``.
     """
 
     built: bytes
@@ -41,6 +42,8 @@ class FirstRuns:
     second: int
     canary: str = ""
     all_s: float = 0.0
+    outside: float | None = None
+    tools: tuple[str, ...] = ()
 
 
 def parts(place: Place, tree: Blob) -> dict[str, Iterable[str]]:

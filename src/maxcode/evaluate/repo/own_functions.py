@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -21,8 +21,10 @@ from maxcode.code.languages import LANGUAGES
 _NAME_AT_MOST, _WHERE_AT_MOST = 120, 4000  # names of templates are long, and their ends differ
 _ROUNDS = 60  # calls from library to library that are followed
 _UNKNOWN = ("", "??", "???")
-_NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
-           **dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"), "cpp")}  # fmt: skip
+_TOPS = ("main", "<module>", "(top level)")  # names of what a program begins with
+NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
+          **dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"), "cpp")}  # fmt: skip
+"""The language of machine code by the suffix of a file."""
 _FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
 _ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)
 
@@ -64,7 +66,7 @@ class Tree:
 
     def line_of(self, function: Function) -> int:
         """The line where a function begins; 0 if it is not known."""
-        kind = _NATIVE.get(PurePosixPath(function.file).suffix, "")
+        kind = NATIVE.get(PurePosixPath(function.file).suffix, "")
         found = definitions(kind, self.texts.get(function.file, "")) if kind else ()
         return next((one.first for one in found if not one.is_type and one.name == _short(function.name)), 0)
 
@@ -77,7 +79,7 @@ class Tree:
         """The files that define a function, by its name without classes and arguments."""
         found: dict[str, set[str]] = defaultdict(set)
         for path, text in self.texts.items():
-            if kind := _NATIVE.get(PurePosixPath(path).suffix, ""):
+            if kind := NATIVE.get(PurePosixPath(path).suffix, ""):
                 for one in definitions(kind, text):
                     found[one.name] |= set() if one.is_type else {path}
         return {name: tuple(paths) for name, paths in found.items()}
@@ -95,11 +97,12 @@ def _short(name: str) -> str:
 @dataclass(slots=True)
 class Costs:
     """``own``: the cost of each function itself.  ``lines``: the first line of it that was seen.  ``callers``: how
-    often, or at which cost with all that it calls, others called it."""
+    often, or at which cost with all that it calls, others called it.  ``names_calls``: whether its profiler does."""
 
     own: dict[Function, float] = field(default_factory=lambda: defaultdict(float))
     lines: dict[Function, int] = field(default_factory=dict)
     callers: dict[Function, dict[Function, float]] = field(default_factory=dict)
+    names_calls: bool = True
 
     def add(self, function: Function, cost: float, line: int) -> None:
         """Adds cost to a function."""
@@ -143,3 +146,25 @@ def charged(costs: Costs) -> tuple[dict[Function, float], float]:
                 following[one] += cost * weight / total
         open_ = following
     return dict(paid), lost + sum(open_.values())
+
+
+def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float | None:
+    """The cost that no editable function causes: that of calls which lead there from the top of a program without one.
+    Where a chain of calls is not known to its top, its cost is not in it.  None if the profile names no calls."""
+    if not costs.names_calls:
+        return None
+    open_: Mapping[tuple[Function, bool], float] = {(function, False): cost for function, cost in costs.own.items()}
+    found = 0.0
+    for _ in range(_ROUNDS):
+        following: dict[tuple[Function, bool], float] = defaultdict(float)
+        for (function, was_below), cost in open_.items():
+            if is_editable(function):
+                continue
+            is_below = was_below or function.name in _TOPS or function.name.endswith("::main")
+            callers = {one: weight for one, weight in costs.callers.get(function, {}).items() if one != function}
+            total = sum(callers.values())
+            found += cost if total <= 0 and is_below else 0.0
+            for one, weight in callers.items() if total > 0 else ():
+                following[one, is_below] += cost * weight / total
+        open_ = following
+    return found

@@ -2,7 +2,7 @@
 
     Python      cProfile in every interpreter that the command starts
     JavaScript  V8's profiler in every node
-    Go          pprof of ``go test -bench``
+    Go          pprof of ``go test -bench``, or of the program that ``go test -c`` makes
     a program   samples from outside (``shim_sampler.h``), if the command is one program of the repository
     the rest    callgrind, which counts instructions, follows every process and takes some fifty times as long
 
@@ -20,14 +20,14 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import final
 
-from maxcode.core.types import HotFunction
+from maxcode.core.types import HotFunction, Program
 from maxcode.core.types.facts import UNCOUNTED_AT_MOST
-from maxcode.evaluate.repo.commands import OUTPUT_MB, PROCESSES, Commands, Place, memory_mb, said
+from maxcode.evaluate.repo.commands import OUTPUT_MB, PROCESSES, SEED, Commands, Place, memory_mb, said
 from maxcode.evaluate.repo.layers import Layers
-from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, charged
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, charged, outside
 from maxcode.evaluate.repo.profile_readers import (
     add_stack,
     frames_of,
@@ -35,6 +35,7 @@ from maxcode.evaluate.repo.profile_readers import (
     of_cprofile,
     of_pprof,
     of_v8,
+    run_by,
 )
 from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.sandbox import Job, Ran, Sample
@@ -47,6 +48,7 @@ _PACKED, _ADDRESSES_AT_MOST = "/tmp/maxcode-profile.tar", 2000
 _PYTHON = re.compile(r"\b(?:python[\d.]*|pytest|py\.test|tox|nox)\b")
 _NODE = re.compile(r"\b(?:node|npm|npx|yarn|pnpm)\b")
 _GO = re.compile(r"^go\s+test\s+[^;&|]*-bench\b[^;&|]*$")
+_GO_BUILT = re.compile(r"^(?:cd [\w./-]+ && )?(?P<test>[\w./-]+\.test)\s+[^;&|]*-test\.bench\b[^;&|]*$")
 _SHELL = frozenset(";&|<>()$`*?\n'\"\\")
 
 
@@ -57,12 +59,16 @@ Frames = Mapping[int, list[tuple[str, str, int]]]
 @dataclass(frozen=True, slots=True)
 class RepoProfile:
     """``functions``: the costliest first.  ``how``: the profiler and what its shares are of.  ``elsewhere``: the share
-    of code outside the repository without a known caller.  ``why_not``: why there is no profile, else empty."""
+    of code outside the repository without a known caller.  ``why_not``: why there is no profile, else empty.
+    ``outside``: the share that nothing in the editable files holds or calls; None if unknown.  ``run_by``: the
+    interpreter of the benchmark with the libraries that it loaded, in words; empty if it is none, or unknown."""
 
     functions: tuple[HotFunction, ...] = ()
     how: str = ""
     elsewhere: float = 0.0
     why_not: str = ""
+    outside: float | None = None
+    run_by: str = ""
 
     @property
     def counted(self) -> str:
@@ -74,13 +80,15 @@ class RepoProfile:
 
 
 async def profiled(
-    place: Place, side: Layers, command: str, known: Collection[str], is_long: bool = False
+    place: Place, side: Layers, program: Program, known: Collection[str], is_long: bool = False
 ) -> RepoProfile:
-    """The profile of one run of ``command`` on the files of a side.
+    """The profile of one run of the benchmark on the files of a side.
 
-    ``known``: the paths of the repository's files.  ``is_long``: the command is too long to be run fifty times as slow.
+    ``program``: the editable files of that side.  ``known``: the paths of the repository's files.  ``is_long``: the
+    benchmark is too long to be run fifty times as slow.
     """
-    tree = Tree(str(place.path), known, place.problem.program.files)
+    command = place.problem.spec.repo_spec.benchmark.replace(SEED, "1")
+    tree = Tree(str(place.path), {*known, *program.files}, program.files)
     async with place.session(side) as commands:
         for fits, profile in _WAYS:
             if fits(command) and not (is_long and profile is _by_callgrind):
@@ -100,11 +108,13 @@ async def _by_cprofile(commands: Commands, command: str, tree: Tree) -> RepoProf
         f"mkdir -p $TMPDIR/p && cat > $TMPDIR/p/sitecustomize.py <<'MAXCODE_HOOK'\n{_HOOK.read_text()}\nMAXCODE_HOOK\n"
         f'export MAXCODE_PROFILE=$TMPDIR/p/lines PYTHONPATH="$TMPDIR/p:{given}"'
     )
-    ran = await _ran(commands, f"{prepared}\n{command}", "p/lines")
+    ran = await _ran(commands, f"{prepared}\n{command}", "p")
     if not ran.ok:
         return _failed(command, ran)
-    text = b"\n".join(_unpacked(ran).values()).decode(errors="replace")
-    return _ranked(of_cprofile(text, tree), "cProfile, shares of seconds (it slows small functions)", tree)
+    files = {PurePosixPath(name).name: data.decode(errors="replace") for name, data in _unpacked(ran).items()}
+    costs = of_cprofile(files.get("lines", ""), tree)
+    found = _ranked(costs, "cProfile, shares of seconds (it slows small functions)", tree)
+    return replace(found, run_by=run_by(files.get("lines.by", "")))
 
 
 async def _by_v8(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
@@ -120,11 +130,13 @@ async def _by_v8(commands: Commands, command: str, tree: Tree) -> RepoProfile | 
 
 
 async def _by_pprof(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
-    test = "$TMPDIR/p/bench.test"
+    test, options = "$TMPDIR/p/bench.test", "-cpuprofile=$TMPDIR/p/cpu -o $TMPDIR/p/bench.test"
+    if built := _GO_BUILT.match(command):
+        test, options = built["test"], "-test.cpuprofile=$TMPDIR/p/cpu"
     script = (
-        f"mkdir $TMPDIR/p && {command} -cpuprofile=$TMPDIR/p/cpu -o {test} && "
-        f"go tool pprof -top -lines -nodecount=400 {test} $TMPDIR/p/cpu > $TMPDIR/p/top; rm -f {test} $TMPDIR/p/cpu; "
-        "[ -s $TMPDIR/p/top ]"
+        f"mkdir $TMPDIR/p && {command} {options} && "
+        f"go tool pprof -top -lines -nodecount=400 {test} $TMPDIR/p/cpu > $TMPDIR/p/top; "
+        "rm -f $TMPDIR/p/bench.test $TMPDIR/p/cpu; [ -s $TMPDIR/p/top ]"
     )
     ran = await _ran(commands, script, "p")
     if not ran.ok:
@@ -226,6 +238,7 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
     paid, lost = charged(costs)
     best = sorted(paid, key=lambda function: -paid[function])[:PLACES_KEPT]
     elsewhere = round(lost / total, 4)
+    apart = outside(costs, lambda one: one.file in tree.texts)
     found = (
         HotFunction(
             one.file, one.name, costs.lines.get(one, 0) or tree.line_of(one), round(paid[one] / total, 4),
@@ -233,7 +246,8 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
         )
         for one in best
     )  # fmt: skip
-    return RepoProfile(tuple(one for one in found if one.share >= LEAST_SHARE), how, elsewhere)
+    hot = tuple(one for one in found if one.share >= LEAST_SHARE)
+    return RepoProfile(hot, how, elsewhere, outside=None if apart is None else round(apart / total, 4))
 
 
 def _is_program(command: str) -> bool:
@@ -246,7 +260,7 @@ def _is_program(command: str) -> bool:
 _Way = tuple[Callable[[str], bool], Callable[[Commands, str, Tree], Awaitable[RepoProfile | None]]]
 _WAYS: tuple[_Way, ...] = (
     (lambda command: _PYTHON.search(command) is not None, _by_cprofile),
-    (lambda command: _GO.match(command) is not None, _by_pprof),
+    (lambda command: (_GO.match(command) or _GO_BUILT.match(command)) is not None, _by_pprof),
     (lambda command: _NODE.search(command) is not None, _by_v8),
     (_is_program, _by_samples),
     (lambda _: shutil.which("valgrind") is not None, _by_callgrind),

@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from maxcode.evaluate.repo.own_functions import Costs, Function, Tree
 
 _DEEPEST = 1000  # frames of a stack
+_LIBRARIES, _WORDS = 12, 400  # libraries, and characters, of what is told of an interpreter
 _PPROF = re.compile(
     r"^\s*([\d.]+)(ns|us|ms|s|mins|hrs)?\s+[\d.]+%\s+[\d.]+%\s+\S+\s+[\d.]+%\s+(\S+) (\S+\.go):(\d+)", re.MULTILINE
 )
@@ -38,6 +40,17 @@ def of_cprofile(lines: str, tree: Tree) -> Costs:
 def _of_python(tree: Tree, file: object, line: object, name: object) -> Function:
     found = tree.function(str(file), str(name))
     return found if found.file else found._replace(where=f"{file}:{line}")
+
+
+def run_by(lines: str) -> str:
+    """The interpreter with the libraries that it loaded, of the first process of which ``profile_hook.py`` tells it;
+    empty if none does."""
+    for line in lines.splitlines():
+        with suppress(ValueError, TypeError, AttributeError):
+            interpreter, libraries = json.loads(line)
+            told = ", ".join(f"{name} {version}" for name, version in list(libraries.items())[:_LIBRARIES])
+            return f"{interpreter}{f', with {told}' if told else ''}"[:_WORDS]
+    return ""
 
 
 def of_callgrind(text: str, tree: Tree) -> Costs:
@@ -113,21 +126,23 @@ def _of_node(node: Any, tree: Tree) -> tuple[Function, int]:
 
 
 def add_stack(found: Costs, stack: Sequence[tuple[Function, int]], cost: float) -> None:
-    """Adds the cost of a stack of (function, line), innermost first, to the first own function of it."""
+    """Adds the cost of a stack of (function, line), innermost first, to the first own function of it, and to each call
+    between own functions once."""
     own = [at for at in stack if at[0].file]
     if not own:
         found.add(stack[0][0] if stack else Function("", "?"), cost, 0)
         return
     function, line = own[0]
     found.add(function, cost, line)
-    caller = next((one for one, _ in own if one != function), None)
-    if caller is not None:
-        found.add_call(function, caller, cost)
+    names = [at[0] for at in own]
+    for called, caller in dict.fromkeys(pairwise(names)):
+        if called != caller:
+            found.add_call(called, caller, cost)
 
 
 def of_pprof(text: str, tree: Tree) -> Costs:
     """What ``go tool pprof -top -lines`` prints; it names no callers."""
-    found = Costs()
+    found = Costs(names_calls=False)
     for number, unit, name, path, line in _PPROF.findall(text):  # the costliest line of a function comes first
         found.add(tree.function(path, name.rpartition("/")[2]), float(number) * _UNITS[unit or "s"], int(line))
     return found

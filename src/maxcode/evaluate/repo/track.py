@@ -11,8 +11,8 @@ from typing import final
 from maxcode.core.types import Clock
 from maxcode.errors import MachineError
 from maxcode.evaluate.ladder.race import Pair, Side, WrongOutput, least_s
-from maxcode.evaluate.repo.admission import BENCHMARK, SEED, Base
-from maxcode.evaluate.repo.commands import said
+from maxcode.evaluate.repo.admission import BENCHMARK, Base
+from maxcode.evaluate.repo.commands import SEED, said
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.sandbox.sandbox import Ran
 

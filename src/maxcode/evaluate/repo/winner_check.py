@@ -13,8 +13,9 @@ from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.ladder.race import Pair, Side, WrongOutput, run_until
 from maxcode.evaluate.ladder.sanitize import Sanitized
-from maxcode.evaluate.repo.admission import SEED, Base
+from maxcode.evaluate.repo.admission import Base
 from maxcode.evaluate.repo.candidates import ready, verified
+from maxcode.evaluate.repo.commands import SEED
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.track import RepoTrack
 from maxcode.sandbox.lanes import build_lane

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from maxcode.code.definitions import function_named
-from maxcode.code.languages import LANGUAGES
+from maxcode.code.languages import language_at
 from maxcode.code.source import answer_of, fenced
 from maxcode.core.types import Program
 
@@ -33,14 +33,9 @@ def _shown(program: Program, path: str, name: str) -> str:
         return f"{path} is none of the files{f'; there is {near[0]}' if near else ''}"
     first, last = 1, text.count("\n") + 1
     if name:
-        found = function_named(_language(path), text, name)
+        found = function_named(language_at(path) or "javascript", text, name)
         if found is None:
             return f"{path} defines no function {name}; ask for the whole file"
         first, last, text = found.first, found.last, found.text
     cut = " (cut)" if len(text) > _MOST_CHARACTERS else ""
     return f"{path}, lines {first} to {last}{cut}:\n{fenced(text[:_MOST_CHARACTERS])}"
-
-
-def _language(path: str) -> str:
-    suffix = "." + path.rpartition(".")[2]
-    return next((row.name for row in LANGUAGES.values() if suffix in row.suffixes), "cpp")

@@ -7,7 +7,7 @@ cannot imitate a heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -17,6 +17,7 @@ from maxcode.core.types import (
     GOALS,
     Evaluation,
     Facts,
+    HotFunction,
     Hotspot,
     Kind,
     Machine,
@@ -35,6 +36,7 @@ from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, shar
 from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
 from maxcode.observe.known import fact_lines
 from maxcode.observe.part import changed, is_rewrite, length_of, listing
+from maxcode.observe.repository import hot_lines_of, hot_texts, is_large, shown_program
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here the original and a change are shown whole
@@ -72,11 +74,13 @@ def user_text(problem: Problem, step: Step, previous: Step | None, setting: Sett
         "machine": fenced("\n".join(_machine(problem, setting))),
         "original": _original_program(problem, program),
         "previous": _previous_program(problem, program, previous),
-        "program": _new_program(problem, program, step, previous),
+        "program": _new_program(problem, program, step, previous)
+        if not is_large(problem)
+        else _change(problem, program, evaluation.hot or setting.facts.hot),
         "claim": fenced(_claim(step) or "nothing"),
         "feedback": fenced("\n".join(_feedback(problem, step, previous))),
         "remarks": fenced("\n".join(_remarks(evaluation)) or "none"),
-        "profile": fenced("\n".join(_profile(program, evaluation)) or "none"),
+        "profile": fenced("\n".join(_profile(program, evaluation) or _of_base(setting.facts)) or "none"),
         "history": fenced("\n".join(_history(previous))),
         "beside": fenced("\n".join(setting.beside) or "none"),
     }
@@ -84,7 +88,7 @@ def user_text(problem: Problem, step: Step, previous: Step | None, setting: Sett
 
 
 def _machine(problem: Problem, setting: Setting) -> list[str]:
-    about = about_machine(setting.machine, problem, setting.facts.native_flags) if setting.machine is not None else []
+    about = about_machine(setting.machine, problem, setting.facts) if setting.machine is not None else []
     return [*about, *fact_lines(problem, setting.facts)] or ["not known"]
 
 
@@ -122,6 +126,13 @@ def _new_program(problem: Problem, program: Program, step: Step, previous: Step 
     if length_of(program) > LONGEST:
         return f"{told}\n\n{_windows(problem, program, step)}"
     return f"{told}\n\n{_listing(problem, program)}"
+
+
+def _change(problem: Problem, program: Program, hot: Sequence[HotFunction]) -> str:
+    """Of a large repository what a program changes, and its functions where the time goes with their types and
+    callers."""
+    told = "The repository is too long to be shown whole; answer null for `line`. This is"
+    return "\n\n".join([f"{told} {shown_program(problem, program)}", *hot_texts(hot, program, problem)])
 
 
 def _original_program(problem: Problem, program: Program) -> str:
@@ -187,7 +198,8 @@ _AFTER_THE_LANGUAGE: Mapping[Kind, tuple[str, ...]] = {"function": ("the functio
 def _problem(problem: Problem) -> str:
     lines = [fenced(_cut(problem.statement, _STATEMENT) or "Make this program faster; it must give the same output.")]
     lines += [line.format(problem.entry) for line in _BEFORE_THE_LANGUAGE.get(problem.kind, ())]
-    lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
+    flags = "" if problem.traits.is_patch else f"; flags: {' '.join(problem.spec.flags) or 'none'}"
+    lines.append(f"language: {problem.language}{flags}")
     lines += [line.format(problem.entry) for line in _AFTER_THE_LANGUAGE.get(problem.kind, ())]
     lines += [fenced(problem.spec.function_spec.header, problem.language)] if problem.traits.counts_work else []
     lines += [line for line in (checker_line(problem), f"goal: {GOALS[problem.goal]}") if line]
@@ -224,10 +236,17 @@ def _remarks(evaluation: Evaluation) -> list[str]:
     return told + ([f"({len(chosen) - _REMARKS} more are left out)"] if len(chosen) > _REMARKS else [])
 
 
-def _profile(program: Program, evaluation: Evaluation) -> Iterable[str]:
+def _profile(program: Program, evaluation: Evaluation) -> list[str]:
+    if evaluation.hot:
+        return hot_lines_of(evaluation.hot, "the new program")
     source = lines_of(program)
     spots = [_spot_line(spot, source) for spot in hot_lines(evaluation.profile)]
     return [*spots, *machine_lines(evaluation.machine_code)]
+
+
+def _of_base(facts: Facts) -> list[str]:
+    """The profile of base, for a program of a repository without one of its own."""
+    return hot_lines_of(facts.hot, "base, the original program")
 
 
 def _spot_line(spot: Hotspot, source: list[str]) -> str:

@@ -86,8 +86,25 @@ def conventions(texts: Texts) -> Conventions | None:
             found = reader(texts)
             suffixes = _SUFFIXES.get(found.ecosystem, tuple(_C_LIKE))
             language, edit = _sources(texts, suffixes)
-            return replace(found, language=language, edit=edit, looked_at=_like_benchmarks(texts))
+            notes = (*found.notes, *_timed_by_itself(texts, found))
+            return replace(found, language=language, edit=edit, looked_at=_like_benchmarks(texts), notes=notes)
     return None
+
+
+def _timed_by_itself(texts: Texts, found: Conventions) -> Iterator[str]:
+    """A note on a benchmark that works for a time: however fast it is, it takes as long."""
+    whole = "".join(texts.read(path) for path in texts.named("CMakeLists.txt")) if found.ecosystem == "cmake" else ""
+    names = {
+        "cargo bench": "cargo bench" in found.benchmark,
+        "pytest-benchmark": "--benchmark-only" in found.benchmark,
+        "Google Benchmark": re.search(r"benchmark::benchmark|find_package\s*\(\s*benchmark\b", whole) is not None,
+    }
+    yield from (
+        f"{name} repeats its work for a time, not a number of times: a faster patch takes as long; give a program that "
+        "does a fixed amount of work with --benchmark"
+        for name, is_so in names.items()
+        if is_so
+    )
 
 
 def _like_benchmarks(texts: Texts) -> tuple[str, ...]:
@@ -137,19 +154,25 @@ def _cargo(texts: Texts) -> Conventions:
         benchmark = f"./target/release/{program}"
     setup = "cargo fetch" if needs else ""
     env = {"CARGO_PROFILE_RELEASE_DEBUG": "1", "CARGO_PROFILE_BENCH_DEBUG": "1"}
-    return Conventions(
-        "cargo", "cargo build --release --offline", "cargo test --release --offline", benchmark, setup, env=env
-    )
+    builds = "cargo build --release --offline"
+    if benchmark.startswith("cargo bench"):  # else every run of the benchmark would compile it
+        builds += f" && {benchmark} --no-run"
+    return Conventions("cargo", builds, "cargo test --release --offline", benchmark, setup, env=env)
 
 
 def _go(texts: Texts) -> Conventions:
     found = [(path, name) for path in texts.paths if path.endswith("_test.go")
              for name in _GO_BENCH.findall(texts.read(path))]  # fmt: skip
     folder = str(PurePosixPath(found[0][0]).parent) if found else ""
-    package = "." if folder == "." else f"./{folder}"
-    benchmark = f"go test -run=NONE -bench=. -benchtime=20x {package}" if found else ""
+    package, up = (".", "") if folder == "." else (f"./{folder}", "../" * (folder.count("/") + 1))
+    builds, benchmark = "go build ./...", ""
+    if found:  # `go test` would compile in every run of the benchmark
+        builds += f" && go test -c -o bench.test {package}"
+        benchmark = f"{up or './'}bench.test -test.run=NONE -test.bench=. -test.benchtime=20x"
+        benchmark = f"cd {folder} && {benchmark}" if up else benchmark
     setup = "go mod download" if re.search(r"^\s*require\b", texts.read("go.mod"), re.MULTILINE) else ""
-    return Conventions("go", "go build ./...", "go test ./...", benchmark, setup)
+    env = {"GOCACHE": "{repo}/.gocache"}  # what base compiled is there when a candidate is built
+    return Conventions("go", builds, "go test ./...", benchmark, setup, env=env)
 
 
 def _python(texts: Texts) -> Conventions:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import final
 
 from maxcode.errors import InputError
-from maxcode.evaluate.repo.admission import SEED
 from maxcode.evaluate.repo.allowed import is_matched
 from maxcode.evaluate.repo.git import commit_of, contents, top_of, tracked
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
@@ -58,7 +57,8 @@ class Scouted:
         places = [{**asdict(one), "bound": one.bound} for one in self.profile.functions]
         found = {key: value for key, value in asdict(self.found).items() if key not in _UNTOLD}
         told = {"repository": str(self.top), **found, "notes": self.found.notes, "profiler": self.profile.how,
-                "elsewhere": self.profile.elsewhere, "no_profile": self.profile.why_not, "places": places,
+                "elsewhere": self.profile.elsewhere, "outside": self.profile.outside,
+                "no_profile": self.profile.why_not, "places": places,
                 "problem_toml": self.toml()}  # fmt: skip
         return json.dumps(told)
 
@@ -78,6 +78,9 @@ class Scouted:
             yield f"profile     none: {self.profile.why_not}"
             return
         yield f"profile     {self.profile.how}; {self.profile.counted}"
+        if (outside := self.profile.outside) is not None:
+            most = f": at most {1 / outside:.2f}x in all" if outside else ""
+            yield f"outside     {outside:.1%} is neither in the files of edit nor in what they call{most}"
         for one in self.profile.functions:
             callers = f"  (called by {', '.join(one.callers)})" if one.callers else ""
             mark = "" if is_matched(one.file, found.edit) else "  (not editable)"
@@ -152,4 +155,4 @@ async def _tried(ground: Ground, found: Conventions, runs_setup: bool) -> tuple[
     ground.say("profiling the benchmark")
     async with build_lane():
         files = tracked(ground.top, place.problem.spec.repo_spec.commit)
-        return tried, await profiled(place, side, found.benchmark.replace(SEED, "1"), files)
+        return tried, await profiled(place, side, place.problem.program, files)
