@@ -1,6 +1,6 @@
 """Twenty small functions, and what makes their arguments.  The first function of a source is the one that is called.
 
-They were written before anybody knew what the rules do with them, and none was changed or left out afterwards.
+Some are places for a rule, some only look like one, and some have nothing for any rule.
 """
 
 from __future__ import annotations

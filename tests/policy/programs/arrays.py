@@ -22,8 +22,8 @@ def spread(xs):
 def above(xs, ys, limit):
     count = 0
     s = rest = 0.0
-    for x, y in zip(xs, ys):
-        if x > limit and not y < -0.5 or x == y:
+    for x, y in zip(xs, ys):  # noqa: B905
+        if (x > limit and not y < -0.5) or x == y:
             count += 2
             s += x * limit - y
         else:

@@ -136,7 +136,9 @@ class Nest:
         uses = script.uses.get(variable, []) if variable is not None else []
         inside = names_in(self.loop)
         first = script.parents[uses[0]] if uses else None
-        if not all(use in inside for use in uses) or not isinstance(first, ast.Assign):
+        bound = script.bindings.get(variable, []) if variable is not None else []
+        is_local = all(use in inside for use in uses) and all(isinstance(one, ast.Name) for one in bound)
+        if not is_local or not isinstance(first, ast.Assign) or target.id in map(_id, ast.walk(first.value)):
             raise Unfit(f"{target.id} has a value before the loops, or is used after them")
         above = script.parents[first]
         blocks = [getattr(above, name, None) for name in ("body", "orelse")]
@@ -217,7 +219,8 @@ class Nest:
         """Finds out which names come from outside; Unfit if one is of another kind, or may have no value."""
         inside = names_in(self.loop)
         local = counted | {node.id for node in inside if isinstance(node.ctx, ast.Store)}
-        if wrong := sorted((local | {*self.places}) & {*self.arrays} | (local & {*self.places})):
+        numbers = local | {*self.places} | {*self.reals}
+        if wrong := sorted((numbers & {*self.arrays}) | (local & {*self.places})):
             raise Unfit(f"{wrong[0]} is a number and an array, or an index that the loops work out")
         self.reals = {name: None for name in self.reals if name not in local and name not in self.places}
         kinds = {
@@ -232,6 +235,10 @@ class Nest:
                 raise Unfit(f"{node.id} is known to be of another type, or only its size is used")
             if not is_surely_bound(self.read, self.loop, node):
                 raise Unfit(f"{node.id} may have no value where the loops begin")
+
+
+def _id(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _edit(read: Reading, nest: Nest, numpy: str, place: tuple[ast.FunctionDef, int]) -> Edit:

@@ -122,6 +122,9 @@ class Turns:
         names = [node.id for node in ends if isinstance(node, ast.Name)] + [*self.head.items.values()]
         if changed := sorted(self.bound & {*names}):
             raise Unfit(f"{changed[0]} changes in the loop and says how far it goes")
+        for node in ast.walk(self.loop.iter):
+            if isinstance(node, ast.Name) and node.id in self.head.items.values():
+                self._must_be_array(node)
 
     def fresh(self, wanted: str) -> str:
         """The name, with underscores behind it while the function uses it."""
@@ -193,12 +196,14 @@ class Turns:
         if not is_surely_bound(self.read, self.loop, node):
             raise Unfit(f"{node.id} may have no value where the loop begins")
 
+    def _must_be_array(self, node: ast.Name) -> None:
+        if node.id in self.bound or self.read.types.of(node) not in (ANY, NEVER):
+            raise Unfit(f"{node.id} changes in the loop, or is known to be no array")
+
     def element(self, node: ast.Subscript) -> tuple[ast.expr, bool]:
         """An element of an array, at one place or at all places of the loop."""
         array, written = indices(node)
-        found = self.read.types.of(array)
-        if array.id in self.bound or found not in (ANY, NEVER):
-            raise Unfit(f"{array.id} changes in the loop, or is known to be no array")
+        self._must_be_array(array)
         self.must_be_bound(array)
         shifts = [self._shift(one) for one in written]
         axes = [axis for axis, shift in enumerate(shifts) if shift is not None]

@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     Rule("set_bound", associative.set_bound, 60, ("lookup",)),
     Rule("memoise", recursion.memoise, 60, ("recursion",)),
     Rule("set_lookup", python.set_lookup, 60, ("lookup",), _PYTHON),
+    Rule("set_beside", python.set_beside, 60, ("lookup",), _PYTHON),
     Rule("memo_table", python.memo_table, 60, ("recursion",), _PYTHON),
     Rule("vectorise", python.vectorise, 60, ("loop", "arithmetic", "vector"), _PYTHON),
     Rule("self_append", strings.self_append, 50, ("copy", "string")),
