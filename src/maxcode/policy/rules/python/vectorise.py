@@ -218,7 +218,8 @@ class Written:
                 return None
             if any(isinstance(one, ast.Name) and one.id == target.id for one in made.targets):
                 value = made.value.value
-                return value if type(value) in (int, float) and abs(value) < 1 << 31 else None
+                is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                return value if is_number and abs(value) < 1 << 31 else None
         return None
 
 
