@@ -218,8 +218,9 @@ class Written:
                 return None
             if any(isinstance(one, ast.Name) and one.id == target.id for one in made.targets):
                 value = made.value.value
-                is_number = isinstance(value, int | float) and not isinstance(value, bool)
-                return value if is_number and abs(value) < 1 << 31 else None
+                if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 31:
+                    return value
+                return None
         return None
 
 
