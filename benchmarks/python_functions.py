@@ -1,17 +1,25 @@
 """Python functions against themselves, and against versions whose ratio is known by construction.
 
     python benchmarks/python_functions.py [--sittings N]
+    python benchmarks/python_functions.py --rules [--only NAME ...] [--budget N] [--out FOLDER]
 
 A function does the same work ``n`` times; its known version does it ``n / ratio`` times, and the rest is left out.  So
 results differ, and an ``is_solution`` that says yes accepts them.  What is printed: the measured ratio with its
 interval, beside the known one.  The interval of the original against itself should hold 1.
+
+``--rules``: what the built-in rules find in twenty small functions of our own (small/functions.py), as
+``maxcode optimize`` measures and confirms it: a table, and FOLDER/rules.json.  Where they find nothing, the reason that
+a user is told.  Functions that use numpy run in the environment of this script.  The same command resumes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import anyio
 
@@ -27,9 +35,14 @@ from maxcode.core.types import (
     State,
     Step,
 )
+from maxcode.errors import Interrupted, MaxcodeError, NoRuleError
 from maxcode.evaluate.python.staging import PythonStages, Staged
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
+from maxcode.run.job import optimize_source
+from maxcode.run.request import Request
 from maxcode.sandbox.selftest import open_safe
+from small.functions import SMALL, Small
+from trust.rows import table
 
 LOOP = """
 def work(x, n):
@@ -83,7 +96,63 @@ async def main(sittings: int) -> None:
                 print(f"{name:18} known {ratio:.2f}x  measured {said}", flush=True)
 
 
+def written(name: str, folder: Path) -> Path:
+    """A small function as the folder of a problem."""
+    small = SMALL[name]
+    folder.mkdir(parents=True, exist_ok=True)
+    venv = f"venv = {json.dumps(sys.prefix)}\n" if small.needs_numpy else ""
+    (folder / "slow.py").write_text(small.source.lstrip("\n"))
+    (folder / "inputs.py").write_text(small.inputs.lstrip("\n"))
+    (folder / "problem.toml").write_text(
+        f'kind = "function"\nsource = "slow.py"\n[python]\nfunction = "{small.function}"\n'
+        f'inputs = "inputs.py"\nsize = {small.size}\n{venv}'
+    )
+    return folder
+
+
+def ruled(name: str, budget: int, out: Path) -> dict[str, object]:
+    """What the rules make of a function: a row of the table, and what a user is told."""
+    place, started = out / name.replace(" ", "_"), time.monotonic()
+    request = Request(written(name, place / "problem"), budget=budget, out=place / "run", certificate=False)
+    try:
+        found = optimize_source(request)
+    except Interrupted:
+        sys.exit("interrupted; repeat the command to go on")
+    except MaxcodeError as error:
+        gain = "no rule" if isinstance(error, NoRuleError) else "failed"
+        return {"function": name, "gain": gain, "seconds": 0.0, "told": said_of(SMALL[name], str(error))}
+    seconds = round(time.monotonic() - started, 1)
+    gain, told = "no gain", found.why or ""
+    if found.confirmed:
+        gain, told = str(found.speedup), "; ".join(found.change)
+    return {"function": name, "gain": gain, "seconds": seconds, "told": told, "result": json.loads(found.as_json())}
+
+
+def said_of(small: Small, refusal: str) -> str:
+    """Of what a refusal tells, the line of the function."""
+    lines = refusal.split("\n")
+    return next((line for line in lines if line.startswith(f"{small.function}: ")), lines[0])
+
+
+def by_rules(names: Sequence[str], budget: int, out: Path) -> None:
+    rows = []
+    for name in names:
+        rows.append(ruled(name, budget, out))
+        print(f"{name}: {rows[-1]['gain']}", file=sys.stderr, flush=True)
+        (out / "rules.json").write_text(json.dumps(rows, indent=1) + "\n")
+    print(table([{key: row[key] for key in ("function", "gain", "seconds", "told")} for row in rows]))
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--sittings", type=int, default=1, help="how often")
-    anyio.run(main, parser.parse_args().sittings)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sittings", type=int, default=1, help="how often the known ratios are measured")
+    parser.add_argument("--rules", action="store_true", help="try the built-in rules on small functions")
+    parser.add_argument("--only", nargs="*", choices=SMALL, help="of the small functions these alone")
+    parser.add_argument("--budget", type=int, default=6, help="candidates for a small function")
+    parser.add_argument("--out", type=Path, default=Path("runs/python_rules"))
+    options = parser.parse_args()
+    if options.rules:
+        options.out.mkdir(parents=True, exist_ok=True)
+        by_rules(options.only or [*SMALL], options.budget, options.out)
+    else:
+        anyio.run(main, options.sittings)

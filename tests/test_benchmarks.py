@@ -132,6 +132,7 @@ SMALL = [
     ("fuzz", "--inputs 20 --only packets --seed 1", "packets"),
     ("overhead", "--parts searches --most 100", "best-of-n"),
     ("race_equal", "--races 1 --changed 0 --pairs 9 --own-lane", "races of equal commands: 1"),
+    ("python_functions", "--rules --only vowels --budget 1", "text is not known to be a text"),
     ("real_programs", "{problem} --rules-budget 1", "by_hand"),
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),

@@ -34,6 +34,37 @@ DECLINES = {
         "the list is extended in place": "L = []\nL.append(1)\nL += [2]\nprint(2 in L)",
         "the list begins with elements": "L = [3]\nL.append(1)\nprint(3 in L)",
         "two statements on a line": "L = []; L.append(1)\nprint(1 in L)",
+        "the list is returned and a finally goes on": "def f():\n    L = []\n    try:\n        L.append(1)\n"
+            "        return L\n"
+            "    finally:\n        print(1 in L)\n",
+        "an inner function returns it": "def f():\n    L = []\n    L.append(1)\n    def g():\n        return L\n"
+            "    g().append(2)\n    return 2 in L\n",
+    },
+    "set_beside": {
+        "the types are known": "def f():\n    L = []\n    for x in '12':\n        if x not in L:\n"
+            "            L.append(x)\n",
+        "elements that are lists": "def f(y):\n    L = []\n    x = [y]\n    if x not in L:\n        L.append(x)\n",
+        "a call is searched for": "def f(xs):\n    L = []\n    for x in xs:\n        if x() not in L:\n"
+            "            L.append(x)\n",
+        "a call is appended": "def f(xs):\n    L = []\n    for x in xs:\n        if x not in L:\n"
+            "            L.append(x())\n",
+        "an element is replaced": "def f(xs):\n    L = []\n    for x in xs:\n        if x not in L:\n"
+            "            L.append(x)\n        L[0] = x\n",
+        "the list is handed on": "def f(xs, g):\n    L = []\n    for x in xs:\n        if x not in L:\n"
+            "            L.append(x)\n        g(L)\n",
+        "the list is returned and a finally goes on": "def f(xs):\n    L = []\n    try:\n        for x in xs:\n"
+            "            if x not in L:\n                L.append(x)\n        return L\n    finally:\n"
+                "        print(1 in L)\n",
+        "another function searches": "def f(xs):\n    L = []\n    def g(x):\n        return x in L\n"
+            "    for x in xs:\n        if not g(x):\n            L.append(x)\n",
+        "a list of the program": "L = []\ndef f(xs):\n    for x in xs:\n        if x not in L:\n"
+            "            L.append(x)\n",
+        "the list is deleted": "def f(xs):\n    L = []\n    for x in xs:\n        if x not in L:\n"
+            "            L.append(x)\n"
+            "        del L\n",
+        "it is done already": "def f(xs, p, s, o):\n    L = []\n    for x in xs:\n"
+            "        if (x in s if p else x in L):\n"
+            "            L.append(x)\n",
     },
     "popleft": {
         "an index in the middle": "q = [1, 2, 3]\nq.pop(0)\nprint(q[1])",
@@ -82,6 +113,45 @@ DECLINES = {
         "another separator": "print(1, 2, sep='-')",
         "the output is replaced": "import io, sys\nsys.stdout = io.StringIO()\nprint(1)",
     },
+    "vectorise": {
+        **{why: f"import numpy as np\ndef f(xs, ys, c):\n{text}" for why, text in {
+            "numpy's power is another one": "    s = 0.0\n    for x in xs:\n        s += x ** 2\n    return s\n",
+            "the order of sums": "    s = 0.0\n    for x in xs:\n        if x > 0:\n            s += x\n        else:\n"
+                "            s += c * x\n    return s\n",
+            "a sum is read in the loop": "    s = 0.0\n    for i in range(len(xs)):\n        s += xs[i]\n"
+                "        ys[i] = s\n    return s\n",
+            "an element before is read": "    for i in range(1, len(xs)):\n        xs[i] = xs[i - 1] + xs[i]\n",
+            "a list": "    L = [1.0, c]\n    s = 0.0\n    for x in L:\n        s += x\n    return s\n",
+            "the index is a term": "    s = 0.0\n    for i in range(len(xs)):\n        s += i * xs[i]\n    return s\n",
+            "the last element is used": "    s = 0.0\n    for x in xs:\n        s += x\n    return s, x\n",
+            "a name of a turn is used": "    s = 0.0\n    for x in xs:\n        d = x * c\n        s += d\n"
+                "    return s, d\n",
+            "it divides under a condition": "    s = 0.0\n    for x in xs:\n        if x > 0:\n            s += c / x\n"
+                "    return s\n",
+            "a call": "    s = 0.0\n    for x in xs:\n        s += ys(x)\n    return s\n",
+            "it ends before": "    s = 0.0\n    for x in xs:\n        if x > c:\n            break\n"
+                "        s += x\n    return s\n",
+            "an error is caught": "    s = 0.0\n    try:\n        for x in xs:\n            s += x / c\n"
+                "    except ZeroDivisionError:\n        pass\n    return s\n",
+            "warnings are errors": "    np.seterr(all='raise')\n    s = 0.0\n    for x in xs:\n        s += x\n"
+                "    return s\n",
+            "a name that may have no value": "    if c:\n        k = 2.0\n    s = 0.0\n    for x in xs:\n"
+                "        s += k * x\n"
+                "    return s\n",
+            "the array changes": "    s = 0.0\n    for i in range(len(xs)):\n        s += xs[i]\n"
+                "        xs = ys\n    return s\n",
+            "steps of two": "    s = 0.0\n    for i in range(0, len(xs), 2):\n        s += xs[i]\n    return s\n",
+            "a diagonal": "    s = 0.0\n    for i in range(len(xs)):\n        s += xs[i, i]\n    return s\n",
+            "the same element": "    for i in range(len(xs)):\n        ys[0] = xs[i]\n",
+            "a global sum": "    global s\n    s = 0.0\n    for x in xs:\n        s += x\n",
+        }.items()},
+        "no numpy": "def f(xs):\n    s = 0.0\n    for x in xs:\n        s += x * x\n    return s\n",
+        "numpy is another thing": "import numpy as np\nnp = 3\ndef f(xs):\n    s = 0.0\n    for x in xs:\n"
+            "        s += x\n"
+            "    return s\n",
+    },
+    "njit_nest": {"numba is not there": "import numpy as np\ndef f(a, b):\n    for i in range(len(a)):\n"
+        "        for j in range(len(b)):\n            a[i] = a[i] + b[j]\n"},
     "length_once": {
         "it grows in the loop": "def f(s):\n    while len(s) < 5:\n        s += 'x'\n    return s\nprint(f('a'))",
         "a list": "def f(s):\n    while len(s) < 5:\n        s.append(1)\n    return s\nprint(f([1]))",
@@ -141,6 +211,13 @@ NEAR = [
      "comprehension does not apply in line 3, because the loop does more than append to L"),
     ("def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n",
      "memo_table does not apply in line 2, because f is called from outside"),
+    ("def f(xs):\n    s = 0\n    for x in xs:\n        s += x\n    return s\n",
+     "vectorise does not apply in line 3, because the program does not import numpy"),
+    ("import numpy as np\ndef f(xs):\n    s = 0\n    for x in xs:\n        s += x ** 2\n    return s\n",
+     "vectorise does not apply in line 4, because numpy works out ** of an array in another way than of one number"),
+    ("import numpy as np\ndef f(a, n):\n    for i in range(n):\n        for j in range(n):\n"
+        "            a[i, j] = a[j, i]\n",
+     "njit_nest does not apply in line 3, because numba is not installed in the problem's virtual environment"),
     ("def f(s, i):\n    while i < len(s):\n        i += 1\n    return i\n", "because s is not known to be a text"),
 ]  # fmt: skip
 
@@ -151,14 +228,33 @@ def test_a_rule_that_has_a_place_says_what_keeps_it_from_applying(text: str, why
     assert told.startswith("f: ") and why in told and told.endswith(" other rules find no place"), told
 
 
+IDLE = [
+    ("def f(x):\n    return len(sorted(x)) + len(x.keys())\n",
+     "it has no loop and does not call itself; its time is that of what it calls (len, sorted, keys)"),
+    ("def f(xs):\n    return [x + 1 for x in xs]\n", "its loops are comprehensions already"),
+    ("def f(n):\n    return n and f(n - 1)\n", "it calls itself in one place, so no result need come up again"),
+    ("def f(xs):\n    for x in xs:\n        print(x)\n", "its loops hold nothing that rules look for"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "why"), IDLE)
+def test_of_an_ordinary_function_it_is_said_why_no_rule_has_a_place(text: str, why: str) -> None:
+    told, *more = nearest(Unit("python", text, ["f"]), PYTHON_RULES)
+    assert told == f"f: no rule has a place, because {why}"
+    assert more == [] or (why.startswith("its loops hold") and more[0].startswith("rules look for `x in LIST`, "))
+
+
 def test_each_function_has_a_line_and_what_no_rule_reads_has_its_reason() -> None:
     text = "def g(n):\n    return n\n\n\ndef f(n):\n    L = []\n    for i in n:\n        L.append(i)\n    return L\n"
     assert nearest(Unit("python", text, ["f"]), PYTHON_RULES) == (
-        "f: comprehension applies; 8 other rules find no place",
-        "g: 9 rules find no place",
+        "f: comprehension applies; 11 other rules find no place",
+        "g: no rule has a place, because it has no loop and does not call itself",
     )
     chosen = [rule for rule in PYTHON_RULES if rule.name == "popleft"]
-    assert nearest(Unit("python", NEAR[0][0], ["f"]), chosen) == ("f: 1 rule finds no place",)
+    assert nearest(Unit("python", NEAR[0][0], ["f"]), chosen) == (
+        "f: no rule has a place, because its loops hold nothing that rules look for",
+        "rules look for `LIST.pop(0)`",
+    )
     (only,) = nearest(Unit("python", "def f(x):\n    return eval(x)\n"), PYTHON_RULES)
     assert only == "no rule looks at the program, because of: eval"
 

@@ -11,6 +11,8 @@ from maxcode.policy.rules.rewriter.runtime import applied
 
 PROGRAMS = Path(__file__).parents[1] / "policy" / "programs"
 
+OF_ARRAYS = ("vectorise", "njit_nest")  # tried in test_array_rules.py, in an environment that has numpy
+
 # program -> the rules that must fire on it, in the order in which they are applied
 FIRE = {
     "streams.cpp": ("newline", "fast_in", "fast_out"),
@@ -34,8 +36,8 @@ FIRE = {
         *("flat_2d", "restrict", "ivdep", "unroll", "retune", "fast_out"),
     ),
     "words.py": (
-        *("into_function", "set_lookup", "memo_table", "popleft", "append_in_place", "comprehension", "length_once"),
-        *("write_lines", "read_lines"),
+        *("into_function", "set_lookup", "set_beside", "memo_table", "popleft", "append_in_place", "comprehension"),
+        *("length_once", "write_lines", "read_lines"),
     ),
 }  # fmt: skip
 

@@ -31,6 +31,14 @@ def walk(start):
     return order
 
 
+def once(items):
+    found = []
+    for item in items:
+        if item not in found:
+            found.append(item)
+    return found
+
+
 sys.setrecursionlimit(5000)
 lines = int(input())
 known = []
@@ -57,3 +65,6 @@ print(*lengths)
 print()
 print(total, end=".\n")
 print(ways(24, 12), walk(1))
+nan = float("nan")
+print(once([3, "a", 3.0, True, 1, None, nan, nan, "a", b"a", 0.0, -0.0]))
+print(once(["b", 1, (1,), [2], 2, [2], (1.0,), "b", None, 2.0]))

@@ -77,6 +77,11 @@ def find_python(venv: str) -> PythonRuntime:
     return PythonRuntime(shown, (*binds, *places), tuple(path for _, path in places), f"Python {named}")
 
 
+def has_package(venv: Path, name: str) -> bool:
+    """Whether a package is installed in a virtual environment; false if there is none in the folder."""
+    return any(venv.glob(f"lib/python3.*/site-packages/{name}/__init__.py"))
+
+
 def _named_folders(packages: Path) -> list[Path]:
     """The folders that the environment's .pth files name, as those of packages that are installed to be edited."""
     lines = [line.strip() for path in sorted(packages.glob("*.pth")) for line in path.read_text().splitlines()]

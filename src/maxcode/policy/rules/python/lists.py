@@ -22,7 +22,7 @@ def set_lookup(unit: Unit) -> Iterable[Edit]:
     """
     read = reading(unit)
     for variable in read.script.bindings if read else ():
-        asked = [use for use in read.loads(variable) if _may_be_searched(read, use)] if read else []
+        asked = [use for use in read.loads(variable) if may_be_searched(read, use)] if read else []
         if read is None or not asked:
             continue
         if not read.is_bound_by_names(variable):
@@ -31,7 +31,7 @@ def set_lookup(unit: Unit) -> Iterable[Edit]:
             yield found
 
 
-def _may_be_searched(read: Reading, use: ast.Name) -> bool:
+def may_be_searched(read: Reading, use: ast.Name) -> bool:
     """Whether something is searched for in what may be a list."""
     compare, found = read.script.parents[use], read.types.of(use)
     is_list = found == ANY or (isinstance(found, tuple) and found[0] == "list")
@@ -51,7 +51,7 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
     for use in read.stores(variable):
         statement = script.parents[use]
         is_empty = (
-            isinstance(statement, ast.Assign) and statement.targets == [use] and _is_empty_list(read, statement.value)
+            isinstance(statement, ast.Assign) and statement.targets == [use] and is_empty_list(read, statement.value)
         )
         if not is_empty or not isinstance(statement, ast.Assign) or script.indent(statement) is None:
             read.miss("set_lookup", use, f"{variable[1]} is not made as an empty list, in a line of its own")
@@ -65,13 +65,13 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
                 read.miss("set_lookup", use, f"what is appended to {variable[1]} is no known number or text")
                 return None
             patches += patch
-        elif _may_be_searched(read, use):
+        elif may_be_searched(read, use):
             if not _is_searched(read, use):
                 read.miss("set_lookup", use, f"what is searched for in {variable[1]} is no known number or text")
                 return None
             searches.append(use)
             patches.append(script.replaced(use, name))
-        elif not _is_looked_at(read, use):
+        elif not is_looked_at(read, use):
             read.miss("set_lookup", use, f"{variable[1]} is changed here, or handed on")
             return None
     if not searches:
@@ -80,7 +80,7 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
     return read.edit("set_lookup", f"{variable[1]} in {read.place(searches[0])}", what, patches, *searches)
 
 
-def _is_empty_list(read: Reading, value: ast.expr) -> bool:
+def is_empty_list(read: Reading, value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return read.script.is_builtin(value.func, "list") and not value.args and not value.keywords
     return isinstance(value, ast.List) and not value.elts
@@ -106,8 +106,10 @@ def _is_searched(read: Reading, use: ast.Name) -> bool:
     return isinstance(compare, ast.Compare) and read.types.of(compare.left) in SCALARS
 
 
-def _is_looked_at(read: Reading, use: ast.Name) -> bool:
-    """Whether a use of a list neither changes it nor hands it to somebody else."""
+def is_looked_at(read: Reading, use: ast.Name) -> bool:
+    """Whether a use of a list neither changes it nor hands it to somebody else while the function goes on."""
+    if _is_returned(read, use):
+        return True
     match read.script.parents[use]:
         case ast.For(iter=over) | ast.comprehension(iter=over):
             return over is use
@@ -119,6 +121,15 @@ def _is_looked_at(read: Reading, use: ast.Name) -> bool:
         case ast.UnaryOp(op=ast.Not()) | ast.If() | ast.While():
             return True
     return False
+
+
+def _is_returned(read: Reading, use: ast.Name) -> bool:
+    """Whether the function whose variable it is ends with it, alone or in a tuple."""
+    script, variable = read.script, read.script.variable(use)
+    above = script.parents[use]
+    above = script.parents[above] if isinstance(above, ast.Tuple) else above
+    is_end = isinstance(above, ast.Return) and not script.is_in(above, ast.Try)
+    return is_end and variable is not None and variable[0] is script.scope_of(use)
 
 
 def popleft(unit: Unit) -> Iterable[Edit]:
@@ -222,7 +233,7 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def _comprehension(read: Reading, made: ast.stmt, loop: ast.stmt) -> Edit | None:
     script = read.script
-    if not (isinstance(made, ast.Assign) and isinstance(loop, ast.For) and _is_empty_list(read, made.value)):
+    if not (isinstance(made, ast.Assign) and isinstance(loop, ast.For) and is_empty_list(read, made.value)):
         return None
     if len(made.targets) != 1 or not isinstance(target := made.targets[0], ast.Name) or loop.orelse:
         return None

@@ -33,7 +33,7 @@ def into_function(unit: Unit) -> Iterable[Edit]:
     if not loops or not _is_apart(read, moved):
         return
     name = read.script.fresh("program")
-    patches = [read.script.before(moved[0], f"def {name}():"), *_indented(read, moved)]
+    patches = [read.script.before(moved[0], f"def {name}():"), *indented(read, moved)]
     end = read.script.span(moved[-1])[1]
     line_end = read.script.data.find(b"\n", end)
     end = len(read.script.data) if line_end < 0 else line_end
@@ -60,7 +60,7 @@ def _is_apart(read: Reading, moved: Sequence[ast.stmt]) -> bool:
     return bool(moved) and not is_shared and all(node in inside for node in nodes) and all(lines)
 
 
-def _indented(read: Reading, moved: Sequence[ast.stmt]) -> Iterable[Patch]:
+def indented(read: Reading, moved: Sequence[ast.stmt]) -> Iterable[Patch]:
     """Four blanks before each line from the first of the statements to the last, but for lines inside of a text."""
     script, last = read.script, moved[-1].end_lineno or moved[-1].lineno
     inside = {

@@ -25,6 +25,7 @@ from maxcode.policy.rules.rewriter.proposal import (
     ProposalRequest,
     is_refused,
     open_to,
+    packages_of,
     proposal,
     read,
     weight_of,
@@ -63,7 +64,8 @@ class Rewriter:
 
 def propose(observation: Observation, rules: frozenset[str] = USUAL_RULES) -> Action:
     request = read(observation)
-    unit = Unit(request.language, request.text, request.others, observation.state.problem.spec.flags)
+    problem = observation.state.problem
+    unit = Unit(request.language, request.text, request.others, problem.spec.flags, packages_of(problem))
     seen = "".join(f"\n{line}" for line in rules_seen(unit, rules))
     return proposal(
         request,
@@ -119,7 +121,8 @@ def unit_of(problem: Problem) -> Unit:
     """The program of a problem for the rules."""
     program = problem.program
     others = tuple(text for path, text in program.files.items() if path != program.name)
-    return Unit(problem.language, program.files[program.name], with_entry(others, problem), problem.spec.flags)
+    text, entry = program.files[program.name], with_entry(others, problem)
+    return Unit(problem.language, text, entry, problem.spec.flags, packages_of(problem))
 
 
 def rules_seen(unit: Unit, rules: frozenset[str]) -> tuple[str, ...]:

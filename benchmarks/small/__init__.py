@@ -1,0 +1,1 @@
+"""Small Python functions of our own, as people write them."""
