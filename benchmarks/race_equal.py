@@ -156,7 +156,7 @@ def row_of(name: str, change: float, number: int, found: VersionsRaced, seconds:
         "ratio": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high, "pairs": found.pairs,
         "pressure": found.pressure, "seconds": round(seconds, 3),
         "flagged": sum(one.verdict in ("faster", "slower") for one in found.rows) if name == SUITE else 0,
-        **usual_rules(found.samples),  # type: ignore[arg-type]
+        **usual_rules(() if found.read else found.samples),  # type: ignore[arg-type]
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from maxcode.bench.versions.benchmark_rows import READERS, check_format, rows_of
+from maxcode.bench.versions.benchmark_rows import READERS, check_format, refuse_old_results, rows_of
 from maxcode.errors import InputError
 
 PYTEST = {"benchmarks": [{"name": "t", "fullname": "a.py::t", "stats": {"min": 0.5, "mean": 0.7}}]}
@@ -28,6 +28,20 @@ def test_each_tool_gives_one_value_a_benchmark() -> None:
     assert rows_of("google", google, {}, "wall") == {"BM/8": pytest.approx(8e-6)}
     assert rows_of("go", GO.encode(), {}, "cpu") == pytest.approx({"BenchmarkA-8": 1.1e-8, "BenchmarkB-8": 2e-6})
     assert rows_of("metric", b"METRIC a=3\nMETRIC a=2.5\nother\nMETRIC b=1e1\n", {}, "cpu") == {"a": 2.5, "b": 10.0}
+
+
+def test_benchmarks_of_one_name_in_several_packages_are_kept_apart() -> None:
+    text = "pkg: ex.org/a\nBenchmarkX-8 9 5 ns/op\nok ex.org/a 1s\npkg: ex.org/b\nBenchmarkX-8 9 7 ns/op\n"
+    found = rows_of("go", text.encode(), {}, "cpu")
+    assert found == pytest.approx({"ex.org/a.BenchmarkX-8": 5e-9, "ex.org/b.BenchmarkX-8": 7e-9})
+
+
+@pytest.mark.parametrize("read", ["criterion:target/criterion", "pytest:b.json", "go:/tmp/../rows", "metric:/var/rows"])
+def test_results_that_a_run_in_the_sandbox_cannot_write_are_refused_with_the_option_that_moves_them(read: str) -> None:
+    with pytest.raises(InputError, match=f"write below /tmp .*--read {read.partition(':')[0]}:/tmp/PATH"):
+        refuse_old_results(read)
+    refuse_old_results(read.partition(":")[0])
+    refuse_old_results("criterion:/tmp/criterion")
 
 
 def test_criterion_is_a_folder_with_the_new_estimates_of_each_benchmark() -> None:
@@ -58,7 +72,7 @@ def test_a_time_that_is_no_positive_number_is_refused(value: str) -> None:
 def test_an_unknown_format_names_the_nearest() -> None:
     with pytest.raises(InputError, match="pytest"):
         check_format("pytst")
-    with pytest.raises(InputError, match="target/criterion"):
+    with pytest.raises(InputError, match="CRITERION_HOME=/tmp/criterion COMMAND"):
         check_format("criterion")
 
 

@@ -13,28 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from maxcode.bench.versions.pairs_so_far import times_for
 from maxcode.bench.versions.result import RaceRow, VersionsRaced
-from maxcode.bench.versions.version_race import times_for
 from maxcode.core.types import Clock, Interval
 from maxcode.sandbox.toolchain import cache_root
 from tests.support.cli import ROOT, maxcode, maxcode_here
-
-WORK = "total = 0\nfor i in range({}):\n    total += i % 7\nprint('done')\n"
-TRUST = "--trust-both"
-COMMAND = ("--", "/usr/bin/python3", "-I", "work.py")
-
-
-def git(folder: Path, *words: str) -> str:
-    own = ("-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "init.defaultBranch=main")
-    done = subprocess.run(["git", "-C", str(folder), *own, *words], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def commit(folder: Path, name: str, text: str, tag: str) -> None:
-    (folder / name).write_text(text)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", tag)
-    git(folder, "tag", tag)
+from tests.support.races import COMMAND, TRUST, WORK, commit, git
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +105,10 @@ def test_another_output_is_wrong_and_not_timed(tmp_path: Path) -> None:
         (("fast", "work.py", *COMMAND), "write {} in its place"),
         (("fast", "slow", "--margin", "lots", *COMMAND), "e.g. 2%"),
         (("fast", "slow", "--fail-on", "slow", *COMMAND), "slower"),
+        (("fast", "slow", "--fail-on", "wrong", *COMMAND), "needs --same-output"),
+        (("fast", "slow", "--fail-on", "slower:1", *COMMAND), "can mean 100% or 1%"),
+        (("fast", "slow", "--margin", "0.5", *COMMAND), "can mean 50% or 0.5%"),
+        (("fast", "slow", "--stdin", "nosuch", *COMMAND), "cannot read --stdin nosuch; correct its name"),
     ],
 )
 def test_bad_input_gets_one_sentence_with_its_cure(repository: Path, words: tuple[str, ...], cure: str) -> None:
@@ -154,7 +142,7 @@ def test_worktrees_of_a_killed_race_are_removed_by_the_next(repository: Path) ->
     with subprocess.Popen(command, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as race:
         assert race.stderr is not None and b"first run" in race.stderr.readline()
         race.send_signal(signal.SIGKILL)
-    assert git(repository, "worktree", "list").count("\n") == 3
+    assert git(repository, "worktree", "list").count("\n") == 4
     maxcode_here("race", TRUST, "slow", "slow", *COMMAND, cwd=repository)
     assert git(repository, "worktree", "list").count("\n") == 1
     held = [path for path in (cache_root() / "races").glob("*/repository") if path.read_text() == str(repository)]
@@ -273,7 +261,7 @@ def test_a_kept_race_has_its_figures_a_summary_and_the_command_that_repeats_it(
     repository: Path, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
-    words = ("race", TRUST, "--out", kept, "--json", "slow", "fast", *COMMAND)
+    words = ("race", TRUST, "--out", kept, "slow", "--json", "fast", *COMMAND)
     done = maxcode(*words, cwd=repository)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -281,7 +269,7 @@ def test_a_kept_race_has_its_figures_a_summary_and_the_command_that_repeats_it(
     commits = [git(repository, "rev-parse", tag)[:12] for tag in ("slow", "fast")]
     again = (kept / "repeat.sh").read_text().splitlines()[1]
     assert again == (
-        f"cd {repository} && maxcode race {TRUST} --json {' '.join(commits)} -- /usr/bin/python3 -I work.py"
+        f"cd {repository} && maxcode race {TRUST} {commits[0]} --json {commits[1]} -- /usr/bin/python3 -I work.py"
     )
     summary = (kept / "summary.md").read_text()
     assert summary.startswith("### maxcode race: head is faster") and again in summary
@@ -366,7 +354,7 @@ def test_a_benchmark_that_head_leaves_out_is_a_doubt_and_a_new_one_is_not(
         "--pairs",
         "9",
         "--fail-on",
-        "slower,undecided,wrong,doubt",
+        "slower,undecided,doubt",
         "--json",
     )
     done = maxcode("race", TRUST, *options, *sides, cwd=tmp_path)

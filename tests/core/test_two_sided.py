@@ -79,6 +79,13 @@ def test_e_bh_takes_the_largest_set_that_passes() -> None:
     assert e_bh([31.0, 31.0, 0.5], 0.05) == [0, 1]  # neither alone
 
 
+def test_the_least_pairs_that_flag_one_row_follow_from_the_number_of_rows() -> None:
+    assert [RULE.least_among(rows) for rows in (1, 2, 62)] == [RULE.least, 11, 16]
+    for pairs, word in ((15, "undecided"), (16, "slower")):
+        rows = {str(row): [1.0] * pairs for row in range(61)} | {"slow": [0.1] * pairs}
+        assert judge_rows(rows, RULE)["slow"] == word
+
+
 def test_sixty_two_equal_rows_are_rarely_flagged_but_one_at_a_time_they_are() -> None:
     generator = random.Random(7)
     suites = 60

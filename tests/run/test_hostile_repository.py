@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+from maxcode.bench.versions.side_copy import copy_side
 from maxcode.bench.versions.version_side import VersionSide, dirt_of
 from maxcode.bench.versions.worktrees import scratch
 from maxcode.cli.ask import tell
@@ -70,6 +71,13 @@ def with_dirt(toml: Path, problem: Problem) -> None:
     assert "changes in 1 files" in dirt_of({"base": side, "head": side})
 
 
+def as_copy(toml: Path, problem: Problem) -> None:
+    with scratch() as place:
+        found = place.place("base")
+        copy_side(toml.parent, found)
+        assert (found / LIBRARY).read_bytes() == (toml.parent / LIBRARY).read_bytes()
+
+
 def with_a_diff(toml: Path, problem: Problem) -> None:
     before, after = repos.WORDS.splitlines(True), repos.WORDS.replace("Counts", "Numbers").splitlines(True)
     toml.with_name("p.diff").write_text("".join(difflib.unified_diff(before, after, f"a/{LIBRARY}", f"b/{LIBRARY}")))
@@ -84,6 +92,7 @@ def with_a_branch(toml: Path, problem: Problem) -> None:
 WAYS: dict[str, Callable[[Path, Problem], object]] = {
     "export": lambda _, problem: base_tree(problem, keeps=False),
     "worktree": as_worktree,
+    "copy": as_copy,
     "dirt": with_dirt,
     "diff": with_a_diff,
     "branch": with_a_branch,

@@ -225,6 +225,15 @@ def test_a_job_that_is_a_link_is_not_read(place: Path) -> None:
     assert "is outside the folder of this server" in job_of(place, "status", job="0001-race")
 
 
+def test_a_race_is_told_without_the_values_of_each_pair(place: Path) -> None:
+    job = place / JOBS / "0001-race"
+    job.mkdir(parents=True)
+    printed = '{"verdict": "faster", "samples": [{"base": {"row": 1.0}}]}'
+    for name, text in (("lock", ""), ("status", "0"), ("out", printed), ("err", "")):
+        (job / name).write_text(text)
+    assert json.loads(job_of(place, "status", job="0001-race"))["result"] == {"verdict": "faster"}
+
+
 def test_a_run_folder_that_a_client_wrote_chooses_no_policy(place: Path) -> None:
     text = f"import os\nopen({str(place.parent / 'pwned')!r}, 'w').write('x')\n"
     (place / "words.py").write_text(text)

@@ -25,11 +25,14 @@ from maxcode.run.waits import waits_on
 FAILURES: dict[str, Callable[[VersionsRaced], bool]] = {
     "slower": lambda found: found.verdict == "slower" or any(row.verdict == "slower" for row in found.rows),
     "not-faster": lambda found: found.verdict != "faster",
-    "undecided": lambda found: found.verdict == "undecided",
+    "undecided": lambda found: "undecided" in (found.verdict, *(row.verdict for row in found.rows)),
     "not-exercised": lambda found: found.verdict == "not exercised",
     "wrong": lambda found: found.verdict == "wrong",
     "doubt": lambda found: found.doubt,
 }
+
+
+_MOST_BARE = 0.2  # a larger number without % may mean per cent
 
 
 def _share(words: str, option: str) -> float:
@@ -41,6 +44,8 @@ def _share(words: str, option: str) -> float:
         raise InputError(f"{option} {words} is not a share, e.g. 2%") from error
     if not 0 < share <= 1:
         raise InputError(f"{option} {words} is not between 0 and 100 %; 2% is usual")
+    if not is_percent and share > _MOST_BARE:
+        raise InputError(f"{option} {words} can mean {100 * share:g}% or {number}%; write one of these, with its %")
     return share
 
 
@@ -102,6 +107,11 @@ def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str
 )
 @click.option("--same-sides", is_flag=True, help="Race two sides that are the same, to see the noise of this machine.")
 @click.option(
+    "--allow-equal",
+    is_flag=True,
+    help='Sides that are the same get the verdict "nothing differs", which is no error.',
+)
+@click.option(
     "--show",
     "shown",
     multiple=True,
@@ -153,7 +163,10 @@ def race(
         maxcode race --base 'sort -n big' --head 'sort -n --parallel=2 big' --goal wall
     """
     asked = _asked(sides, base, head, {**options, "slower_by": failures.get("slower")})
-    kept = RaceFolder(out, tuple(sys.argv[1:]), tuple(sides)) if out is not None else None
+    if "wrong" in failures and not asked.same_output:
+        raise InputError("--fail-on wrong needs --same-output: without it no output is compared")
+    words = tuple(sys.argv[1:])
+    kept = RaceFolder(out, words, _places(words) if sides else ()) if out is not None else None
     if kept is not None:
         kept.open()
     with Display() as display, waits_on(display):
@@ -179,6 +192,23 @@ def _asked(sides: Sequence[str], base: str | None, head: str | None, options: di
     if len(sides) < 3:
         raise InputError("give two sides and a command: maxcode race BASE HEAD -- COMMAND, or --base CMD --head CMD")
     return RaceAsked(sides[0], sides[1], tuple(sides[2:]), **options)
+
+
+def _places(words: Sequence[str]) -> tuple[int, ...]:
+    """Where in the command line BASE and HEAD stand."""
+    valued = {name for one in race.params if isinstance(one, click.Option) and not one.is_flag for name in one.opts}
+    found: list[int] = []
+    at, is_command = (words.index("race") + 1 if "race" in words else len(words)), False
+    while at < len(words) and len(found) < 2:
+        word = words[at]
+        if word == "--" and not is_command:
+            is_command = True
+        elif is_command or not word.startswith("-"):
+            found.append(at)
+        elif word in valued:
+            at += 1
+        at += 1
+    return tuple(found)
 
 
 def _write(path: Path, text: str) -> None:

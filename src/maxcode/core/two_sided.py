@@ -47,7 +47,12 @@ class TwoSidedRule:
     @property
     def least(self) -> int:
         """The fewest pairs that can prove anything about one row."""
-        return next(pairs for pairs in range(1, 1000) if e_value(pairs, pairs) >= 1 / self.alpha)
+        return self.least_among(1)
+
+    def least_among(self, rows: int) -> int:
+        """The fewest pairs that can flag one row that changes among so many that do not (``judge_rows``)."""
+        enough = (1 if rows == 1 else len(_CHANGED) * rows) / self.alpha
+        return next(pairs for pairs in range(1, 1000) if e_value(pairs, pairs) >= enough)
 
 
 @final

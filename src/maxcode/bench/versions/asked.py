@@ -23,6 +23,7 @@ class RaceAsked:
     ``build``: a shell command, run once in a copy of each side.  ``setup``: run before every run, not timed.
     ``read``: FORMAT or FORMAT:PATH of a benchmark tool (``benchmark_rows.py``); empty = the whole process is timed.
     ``seconds``: for all runs of the race.  ``slower_by``: "slower" means by more than this share; None = the guard.
+    ``same_sides``: sides that are the same are raced; ``allow_equal``: they are a result, and no error.
     ``trusts_both``: no sandbox.  ``shown``: further folders that the sandbox shows, read-only.
     """
 
@@ -40,6 +41,7 @@ class RaceAsked:
     seconds: float = 300.0
     same_output: bool = False
     same_sides: bool = False
+    allow_equal: bool = False
     trusts_both: bool = False
     shown: tuple[Path, ...] = ()
 

@@ -3,7 +3,7 @@
     pytest     JSON of pytest-benchmark (--benchmark-json): the least seconds of each benchmark
     google     JSON of Google Benchmark (--benchmark_format=json): CPU or real time, by the goal; the least repetition
     criterion  the folder of criterion (target/criterion): ``new/estimates.json`` of each benchmark, the median
-    go         text of ``go test -bench``: ns/op; the least if a benchmark appears more than once (-count)
+    go         text of ``go test -bench``: ns/op, after the package; the least if one appears more than once (-count)
     metric     lines METRIC name=value; the least if a name appears more than once
 
 These values are what the benchmark itself says: a program that wants to deceive can print any number.
@@ -14,14 +14,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from maxcode.core.types import Clock
 from maxcode.errors import InputError, unknown
 
 Rows = dict[str, float]
-_GO = re.compile(r"^(Benchmark\S+)\s+\d+\s+([\d.eE+]+) ns/op", re.MULTILINE)
+_GO = re.compile(r"^(?:pkg: (\S+)|(Benchmark\S+)\s+\d+\s+([\d.eE+]+) ns/op)", re.MULTILINE)
 _METRIC = re.compile(r"^METRIC\s+([^\s=]+)=(\S+)\s*$", re.MULTILINE)
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -32,7 +33,25 @@ def check_format(read: str) -> None:
     if name not in READERS:
         raise unknown("format of --read", name, READERS)
     if name == "criterion" and not path:
-        raise InputError("criterion writes a folder: --read criterion:target/criterion")
+        raise InputError(f"criterion writes a folder: --read criterion:/tmp/criterion, with {_MOVES[name]} COMMAND")
+
+
+def refuse_old_results(read: str) -> None:
+    """InputError if a run in the sandbox, where a side is read-only, cannot have written what is read: it is old."""
+    name, _, path = read.partition(":")
+    place = PurePosixPath(path)
+    if path and (place.parts[:2] != ("/", "tmp") or ".." in place.parts or len(place.parts) == 2):
+        raise InputError(
+            f"--read {read}: in the sandbox a side is read-only, so {path} can hold results of earlier runs alone; let "
+            f"the command write below /tmp ({_MOVES[name]}), and give --read {name}:/tmp/PATH"
+        )
+
+
+_MOVES = {
+    "pytest": "--benchmark-json=/tmp/b.json", "google": "--benchmark_out=/tmp/b.json --benchmark_out_format=json",
+    "criterion": "env CRITERION_HOME=/tmp/criterion", "go": "sh -c '... > /tmp/rows'",
+    "metric": "sh -c '... > /tmp/rows'",
+}  # fmt: skip
 
 
 def rows_of(read: str, stdout: bytes, files: Mapping[str, bytes], goal: Clock) -> Rows:
@@ -88,8 +107,17 @@ def _criterion(texts: Mapping[str, bytes], goal: Clock) -> Rows:
 
 
 def _go(texts: Mapping[str, bytes], goal: Clock) -> Rows:
-    lines = (text.decode(errors="replace") for text in texts.values())
-    return _least((name, float(value) * _UNITS["ns"]) for text in lines for name, value in _GO.findall(text))
+    return _least(found for text in texts.values() for found in _of_packages(text.decode(errors="replace")))
+
+
+def _of_packages(text: str) -> Iterator[tuple[str, float]]:
+    """Each benchmark by its package, since several can have one of the same name."""
+    package = ""
+    for named, benchmark, value in _GO.findall(text):
+        if named:
+            package = f"{named}."
+        else:
+            yield package + benchmark, float(value) * _UNITS["ns"]
 
 
 def _metric(texts: Mapping[str, bytes], goal: Clock) -> Rows:

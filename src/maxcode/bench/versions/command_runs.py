@@ -24,7 +24,7 @@ import anyio
 import msgspec
 
 from maxcode.bench.versions.asked import RaceAsked
-from maxcode.bench.versions.version_side import VersionSide
+from maxcode.bench.versions.version_side import FOLDERS, VersionSide
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.repo.git import last_line
@@ -41,6 +41,11 @@ _THERE = f'cd -P "$TMPDIR" && export TMPDIR="$PWD" HOME="$PWD" && cd {SIDE} || e
 _ABSOLUTE = """n=$#; while [ $n -gt 0 ]; do w=$1; shift; o=; while :; do case $w in
 *../t/*) o=$o${w%%../t/*}$TMPDIR/; w=${w#*../t/};; *) break;; esac; done; set -- "$@" "$o$w"; n=$((n-1)); done; """
 _GO = 'exec "$@"'
+# With the times of the files, which make compares.  In tier 2 those of folders and links cannot be set.
+_COPY = (
+    '{ LC_ALL=C cp -R --preserve=timestamps . "$TMPDIR/built" 2>"$TMPDIR/said" || '
+    '! grep -v "preserving times" "$TMPDIR/said" >&2; }'
+)
 _GO_AND_PACK = (
     'p=$1; shift; "$@"; s=$?; tar -cf "$TMPDIR/maxcode-rows.tar" -C "${p%/*}" "${p##*/}" 2>/dev/null; exit $s'
 )
@@ -109,7 +114,7 @@ class Sandboxed:
 
     async def build(self, side: VersionSide, command: str, place: Scratch) -> VersionSide:
         script = (
-            f'{self._there}mkdir "$TMPDIR/built" && cp -R . "$TMPDIR/built" && cd "$TMPDIR/built" && sh -c "$1" '
+            f'{self._there}mkdir "$TMPDIR/built" && {_COPY} && cd "$TMPDIR/built" && sh -c "$1" '
             '&& tar --exclude=./.git -cf "$TMPDIR/maxcode-built.tar" .'
         )  # fmt: skip
         job = Job(
@@ -120,7 +125,7 @@ class Sandboxed:
             ran = await session.run(job)
         if not ran.ok or _BUILT not in ran.files:
             raise InputError(_build_failed(side, command, _said(ran), boxed=True))
-        folder = place.place(f"{side.name}-built")
+        folder = place.place(f"{FOLDERS[side.name]}-built")
         await anyio.to_thread.run_sync(_unpacked, ran.files[_BUILT], folder, side)
         if not self._sandbox.forks:
             await anyio.to_thread.run_sync(_make_runnable, folder)
@@ -145,7 +150,7 @@ class Sandboxed:
         path = self._asked.read.partition(":")[2]
         words = (*_COUNTER, *side.words) if self._asked.goal == "instructions" else side.words
         if path:
-            words = (path if "/" in path else f"./{path}", *words)
+            words = (path, *words)
         script = self._there + (_GO_AND_PACK if path else _GO)
         return Job(
             ("sh", "-c", script, "sh", *words), stdin=self._stdin, cpu_s=wall_s * (os.cpu_count() or 1), wall_s=wall_s,
@@ -160,7 +165,7 @@ class Trusting:
     protection = "none: both sides are trusted (--trust-both)"
 
     def __init__(self, asked: RaceAsked, process: anyio.abc.Process) -> None:
-        self._asked, self._process = asked, process
+        self._asked, self._process, self._stdin = asked, process, _stdin_path(asked)
 
     async def build(self, side: VersionSide, command: str, place: Scratch) -> VersionSide:
         done = await self._ask(("sh", "-c", command), side.folder, BUILD_S)
@@ -185,7 +190,7 @@ class Trusting:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             request = {
                 "words": words, "folder": str(folder), "wall_s": wall_s, "out": _path(out), "err": _path(err),
-                "stdin": str((self._asked.stdin or Path(os.devnull)).resolve()), "most": _OUTPUT_MB << 20,
+                "stdin": str(self._stdin), "most": _OUTPUT_MB << 20,
             }  # fmt: skip
             assert self._process.stdin is not None and self._process.stdout is not None
             await self._process.stdin.send(msgspec.json.encode(request) + b"\n")
@@ -216,6 +221,14 @@ def _path(file: Any) -> str:
     return f"/proc/{os.getpid()}/fd/{file.fileno()}"
 
 
+def _stdin_path(asked: RaceAsked) -> Path:
+    """What the holder opens for each run; it cannot refuse it in words."""
+    path = asked.stdin or Path(os.devnull)
+    if path.is_dir() or not os.access(path, os.R_OK):
+        raise InputError(f"cannot read --stdin {path}; correct its name, or its rights")
+    return path.resolve()
+
+
 def _memory_mb() -> int:
     """Three quarters of this machine's memory."""
     return max(512, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4 >> 20)
@@ -242,7 +255,7 @@ def _words(done: Mapping[str, Any]) -> str:
 
 def _build_failed(side: VersionSide, command: str, why: str, boxed: bool) -> str:
     cure = "; in the sandbox it has no network and sees /usr alone: --show FOLDER, or --trust-both" if boxed else ""
-    return f"--build {command!r} fails on {side.described()}: {why}{cure}"
+    return f"--build {command!r} fails on {side.described()}: {why}{cure}{side.lacks}"
 
 
 def _unpacked(data: bytes, folder: Path, side: VersionSide) -> None:

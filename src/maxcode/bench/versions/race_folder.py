@@ -20,11 +20,12 @@ _PINNED = re.compile(r".* \(([0-9a-f]{12})\)")
 @final
 @dataclass(frozen=True, slots=True)
 class RaceFolder:
-    """An empty place for one race; ``words``: the command line, as the user gave it, and ``sides`` in it."""
+    """An empty place for one race; ``words``: the command line, as the user gave it, and ``sides``: where in it BASE
+    and HEAD stand, empty if there are none."""
 
     folder: Path
     words: tuple[str, ...]
-    sides: tuple[str, ...] = ()
+    sides: tuple[int, ...] = ()
 
     def open(self) -> None:
         """Makes the folder, before anything is measured; InputError if it cannot be used."""
@@ -45,13 +46,10 @@ class RaceFolder:
 
     def _again(self, found: VersionsRaced) -> str:
         """The command without its folder; a revision that can move is its commit."""
-        words, pair = list(_without_folder(self.words)), list(self.sides[:2])
-        at = next((i for i in range(len(words) - 1) if pair and words[i : i + 2] == pair), None)
-        if at is not None:
-            words[at : at + 2] = [
-                _pinned(side, told) for side, told in zip(pair, (found.base, found.head), strict=True)
-            ]
-        return f"cd {shlex.quote(str(Path.cwd()))} && {shlex.join(['maxcode', *words])}"
+        words = list(self.words)
+        for at, told in zip(self.sides, (found.base, found.head), strict=False):
+            words[at] = _pinned(words[at], told)
+        return f"cd {shlex.quote(str(Path.cwd()))} && {shlex.join(['maxcode', *_without_folder(words)])}"
 
 
 def _pinned(side: str, told: str) -> str:

@@ -16,8 +16,9 @@ from maxcode.core.printable import printable
 from maxcode.core.two_sided import Word
 from maxcode.core.types import Clock, Interval
 
-RaceWord = Literal["faster", "slower", "no change", "undecided", "not exercised", "wrong"]
+RaceWord = Literal["faster", "slower", "no change", "undecided", "not exercised", "wrong", "nothing differs"]
 CHANGES = ("faster", "slower")
+USUAL = 0.95  # the confidence of an interval that does not say its own
 MOST_ROWS = 200  # of a Markdown table: comments have a limit
 
 
@@ -69,8 +70,8 @@ class VersionsRaced:
     """The result of a race.  ``ratio`` and ``control``: base over head and base over itself, over all rows (geometric
     mean); None if nothing was timed.  ``doubt``: base differs from itself, or head leaves out a row that base has.
     ``elapsed``: the ratio by the wall clock.  ``protection``: the sandbox, or its absence.  ``same_output``: whether
-    head printed what base prints in every run; None: not compared.  ``samples``: the runs of each pair, if the whole
-    process is timed.  ``read``: the format of the benchmark tool whose values these are, or empty."""
+    head printed what base prints in every run; None: not compared.  ``samples``: the values of each pair, by side and
+    row.  ``read``: the format of the benchmark tool whose values these are, or empty."""
 
     verdict: RaceWord | str
     base: str
@@ -103,13 +104,18 @@ class VersionsRaced:
     def _is_time(self) -> bool:
         return self.goal != "instructions" and self.read != "metric"
 
+    @property
+    def _waits_matter(self) -> bool:
+        """Whether the wall clock says something that the ratio does not, of the same work."""
+        return self.goal == "cpu" and not self.read
+
     def as_json(self) -> str:
         """One JSON object in one line."""
         return msgspec.json.encode(self).decode()
 
     def sentence(self) -> str:
         """The verdict as a sentence."""
-        flagged = {word: sum(row.verdict == word for row in self.rows) for word in CHANGES}
+        flagged = {word: sum(row.verdict == word for row in self.rows) for word in (*CHANGES, "undecided")}
         said = self._said()
         if len(self.rows) > 1:
             told = [f"{count} {word}" for word, count in flagged.items() if count] or ["none faster or slower"]
@@ -122,6 +128,8 @@ class VersionsRaced:
                 "not exercised: neither side opened a file that differs, so both ran the same code; check that the "
                 "command runs the files of its side (not an installed copy), or that the change is in what it runs"
             )
+        if self.verdict == "nothing differs":
+            return "nothing differs: both sides have the same files and the same command, so nothing was timed"
         if self.verdict == "wrong":
             return "wrong: head prints another output than base"
         change = f" ({self._percent(self.ratio)})" if self.ratio is not None else ""
@@ -143,6 +151,8 @@ class VersionsRaced:
             yield f"ratio      {precise(self.ratio)} base over head, {self.measured}, {self.pairs} pairs"
         if self.control is not None:
             yield f"control    {precise(self.control)} base over itself"
+        if self.elapsed is not None and self._waits_matter:
+            yield f"wall time  {precise(self.elapsed)} base over head"
         if len(self.rows) > 1:
             width = max(len(row.name) for row in self.rows)
             yield from (f"  {row.name:<{width}}  {precise(row.ratio)}  {row.verdict}" for row in self.rows)
@@ -168,6 +178,8 @@ class VersionsRaced:
             lines += ["", *([f"{rest} more rows are not shown.", ""] if rest > 0 else [])]
         if self.control is not None:
             lines.append(f"- control: base against itself {self._percent(self.control)}")
+        if self.elapsed is not None and self._waits_matter:
+            lines.append(f"- wall time: head against base {self._percent(self.elapsed)}")
         lines += [f"- change: {cell(str(self.exercise))}"] if self.exercise is not None else []
         lines += [f"- sandbox: {cell(self.protection)}", *(f"- {cell(note)}" for note in self.notes)]
         return "\n".join(lines) + "\n"
@@ -175,7 +187,7 @@ class VersionsRaced:
     def _percent(self, ratio: Interval) -> str:
         """How much more or less head takes, with the interval, in per cent."""
         value, low, high = (100 * (1 / one - 1) for one in (ratio.value, ratio.high, ratio.low))
-        return f"{value:+.1f} %{' time' * self._is_time} [{low:+.1f}, {high:+.1f}]"
+        return f"{value:+.1f} %{' time' * self._is_time} [{low:+.1f}, {high:+.1f}]{_less_sure(ratio)}"
 
     def _shown(self) -> list[RaceRow]:
         """Changed rows first."""
@@ -208,7 +220,12 @@ def measured_as(goal: Clock, read: str) -> str:
 
 def precise(ratio: Interval) -> str:
     """The ratio with three decimals."""
-    return f"{ratio.value:.3f}x [{ratio.low:.3f}, {ratio.high:.3f}]"
+    return f"{ratio.value:.3f}x [{ratio.low:.3f}, {ratio.high:.3f}]{_less_sure(ratio)}"
+
+
+def _less_sure(ratio: Interval) -> str:
+    """What to add to an interval of so few pairs that it is none of 95 %."""
+    return f" (confidence {int(100 * ratio.confidence)} % only)" if ratio.confidence < USUAL else ""
 
 
 def cell(text: str) -> str:

@@ -1,47 +1,51 @@
 """Races two versions: untimed runs that show that both work and that the change is used, then pairs until a verdict.
 
-A pair is one run of base, one of head, and one more of base as a control, in random order; short runs are made two or
-three times, and the fastest of each arm counts.  The control is judged like head: if base against itself differs, the
-machine or the benchmark favours one arm, and no verdict is given.
+A pair is one run of base, one of head, and one of base once more as a control, in random order; short runs are made two
+or three times, and the fastest of each side counts.  The control has a folder and a build of its own, as head has, and
+is judged like head: if it differs from base, the machine, the place or the build makes a difference, and no verdict is
+given.  Of whole commands the control is the command of base again, which shows the noise alone.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Literal, final
+from typing import final
 
 from maxcode.bench.versions.asked import RaceAsked
-from maxcode.bench.versions.benchmark_rows import check_format, rows_of
+from maxcode.bench.versions.benchmark_rows import check_format, refuse_old_results, rows_of
 from maxcode.bench.versions.command_runs import CommandRun, CommandRunner, missing_counter, runner_of, shown_command
 from maxcode.bench.versions.opened import opened
-from maxcode.bench.versions.result import CHANGES, Exercise, RaceRow, VersionsRaced, measured_as
-from maxcode.bench.versions.version_side import Name, VersionSide, changed_files, copied, dirt_of, sides_of
+from maxcode.bench.versions.pairs_so_far import PairsSoFar
+from maxcode.bench.versions.result import Exercise, RaceWord, VersionsRaced
+from maxcode.bench.versions.version_side import (
+    Name,
+    VersionSide,
+    changed_files,
+    copied,
+    dirt_of,
+    moved_submodules,
+    sides_of,
+    with_caches,
+)
 from maxcode.bench.versions.worktrees import Scratch, scratch
-from maxcode.core.stats import geometric_mean
-from maxcode.core.two_sided import TwoSidedRule, Word, interval_at_any_time, judge, judge_rows
-from maxcode.core.types import Interval
+from maxcode.core.two_sided import interval_at_any_time
 from maxcode.errors import InputError
-from maxcode.evaluate.machine.pressure import WALL_AT_MOST, watched
+from maxcode.evaluate.machine.pressure import watched
 from maxcode.sandbox.lanes import timing_lane
 
-Arm = Literal["base", "head", "control"]
-ARMS: tuple[Arm, ...] = ("base", "head", "control")
 WHOLE = "the whole process"
 SHORT_S, VERY_SHORT_S = 0.15, 0.02  # a shorter run is made twice in a pair, or three times
-TOO_SHORT_S = 0.02  # of which starting a process is a noticeable part
-WAITING = 0.95  # below this ratio by the wall clock less CPU time is no gain
 TURN_S = 10.0  # of the timing lane, which other races on the machine wait for
 _TICK_S = 1e-6
 _SAY_EVERY = 5
-_MOST_TIMES = 100  # as many pairs: with more, a larger workload is the better advice
 
 Say = Callable[[str], None]
+Sides = Mapping[Name, VersionSide]
 
 
 async def race_versions(asked: RaceAsked, say: Say = lambda text: None) -> VersionsRaced:
@@ -50,9 +54,26 @@ async def race_versions(asked: RaceAsked, say: Say = lambda text: None) -> Versi
     InputError for sides or commands that do not exist, fail, take too long or are the same; UnsafeError if there is no
     sandbox.  ``say`` gets lines of progress.
     """
-    rule = asked.rule
+    pairs = PairsSoFar(asked, asked.rule)
+    _refuse(asked)
+    with scratch() as place:
+        sides = sides_of(asked, place)
+        notes = [note for note in (dirt_of(sides), moved_submodules(sides)) if note]
+        async with runner_of(asked) as runner:
+            race = _Race(asked, sides, runner, say, notes, pairs)
+            if race.is_equal(changed_files(sides["base"].folder, sides["head"].folder)):
+                return race.result("nothing differs")
+            if asked.build:
+                race.sides = {name: await _built(side, asked, runner, place, say) for name, side in sides.items()}
+            return await race.run()
+
+
+def _refuse(asked: RaceAsked) -> None:
+    """InputError for options that cannot be used together."""
     if asked.read:
         check_format(asked.read)
+        if not asked.trusts_both:
+            refuse_old_results(asked.read)
         if asked.goal == "instructions":
             raise InputError(
                 f"--goal instructions counts the whole process, and --read {asked.read} takes what the benchmark says, "
@@ -60,13 +81,6 @@ async def race_versions(asked: RaceAsked, say: Say = lambda text: None) -> Versi
             )
     if asked.goal == "instructions" and (why := missing_counter()):
         raise InputError(why)
-    with scratch() as place:
-        sides = sides_of(asked, place)
-        notes = [note for note in (dirt_of(sides),) if note]
-        async with runner_of(asked) as runner:
-            if asked.build:
-                sides = {name: await _built(side, asked, runner, place, say) for name, side in sides.items()}
-            return await _Race(asked, rule, sides, runner, say, notes).run()
 
 
 async def _built(side: VersionSide, asked: RaceAsked, runner: CommandRunner, place: Scratch, say: Say) -> VersionSide:
@@ -77,21 +91,22 @@ async def _built(side: VersionSide, asked: RaceAsked, runner: CommandRunner, pla
 @final
 @dataclass(slots=True)
 class _Race:
+    """One race.  ``is_wrong``: head printed something else in a timed run."""
+
     asked: RaceAsked
-    rule: TwoSidedRule
-    sides: Mapping[Name, VersionSide]
+    sides: Sides
     runner: CommandRunner
     say: Say
     notes: list[str]
+    pairs: PairsSoFar
     order: random.Random = field(default_factory=random.SystemRandom)
-    outputs: dict[Name, bytes] = field(default_factory=dict)
-    spent_s: float = 0.0
-    pairs: list[dict[Arm, dict[str, float]]] = field(default_factory=list)
-    walls: list[dict[Arm, float]] = field(default_factory=list)
+    output: bytes = b""
+    is_wrong: bool = False
 
     async def run(self) -> VersionsRaced:
         changed = changed_files(self.sides["base"].folder, self.sides["head"].folder)
-        self._refuse_equal(changed)
+        if self.is_equal(changed):
+            return self.result("nothing differs")
         if own := [name for name in changed if "bench" in name.lower() and PurePath(name).suffix]:
             self.notes.append(
                 f"the benchmark itself differs ({', '.join(own[:3])}): if one side does more work, that is timed too; "
@@ -99,20 +114,27 @@ class _Race:
             )
         exercise, first = await self._first_runs(changed)
         if exercise is not None and not exercise.is_shown and not exercise.why_not:
-            return self._result("not exercised", exercise, None)
-        if self.asked.same_output and not await self._same_outputs(first):
-            return self._result("wrong", exercise, None)
+            return self.result("not exercised", exercise)
+        if self.asked.same_output and not self._same_outputs(first):
+            return self.result("wrong", exercise)
         pressure = watched()
         await self._pairs(1 if self.asked.read else _passes(first))
+        if self.is_wrong:
+            return self.result("wrong", exercise, pressure())
         return self._judged(exercise, pressure())
 
-    def _refuse_equal(self, changed: list[str]) -> None:
+    def is_equal(self, changed: list[str]) -> bool:
+        """Whether there is nothing to race, which is an error unless the user asked for an answer."""
         base, head = self.sides["base"], self.sides["head"]
-        if not changed and base.words == head.words and not self.asked.same_sides:
-            raise InputError(
-                f"{base.described()} and {head.described()} have the same files and the same command, so there is "
-                "nothing to race; name another version, or give --same-sides to see the noise of this machine"
-            )
+        if changed or base.words != head.words or self.asked.same_sides:
+            return False
+        if self.asked.allow_equal:
+            return True
+        raise InputError(
+            f"{base.described()} and {head.described()} have the same files and the same command, so there is nothing "
+            "to race; name another version, or give --same-sides to see the noise of this machine"
+            + "".join(f".  {note[0].upper()}{note[1:]}" for note in self.notes)
+        )
 
     async def _first_runs(self, changed: list[str]) -> tuple[Exercise | None, dict[Name, CommandRun]]:
         """One untimed run of each side, in which the changed files are watched."""
@@ -121,10 +143,11 @@ class _Race:
         why_not = ""
         for name, side in self.sides.items():
             self.say(f"{name}: first run, not timed")
-            with opened(side.folder, changed) as seen:
+            watched_files = with_caches(side.folder, changed)
+            with opened(side.folder, list(watched_files)) as seen:
                 runs[name] = await self._once(side)
-            used[name], why_not = seen.paths, why_not or seen.why_not
-            self.outputs[name] = runs[name].stdout
+            used[name], why_not = {watched_files[path] for path in seen.paths}, why_not or seen.why_not
+        self.output = runs["base"].stdout
         shown = Exercise(len(changed), tuple(sorted(used["base"])), tuple(sorted(used["head"])), why_not)
         return (shown if changed else None), runs
 
@@ -140,7 +163,7 @@ class _Race:
         if ran.trouble.startswith("took too long"):
             return (
                 f"{side.name} {side.described()}: one run of {shown_command(side)!r} takes more than "
-                f"{self.asked.run_s:.3g} s, and a verdict needs {3 * self.rule.least} runs within --max-seconds "
+                f"{self.asked.run_s:.3g} s, and a verdict needs {3 * self.pairs.rule.least} runs within --max-seconds "
                 f"{self.asked.seconds:g}; give a smaller workload, or more seconds"
             )
         is_unbuilt = not self.asked.build and "not found" in ran.trouble
@@ -149,15 +172,14 @@ class _Race:
         if not self.asked.trusts_both:
             cure += " (in the sandbox a side is read-only, TMPDIR is writable, only /usr is shown, and there is no "
             cure += "network: --show FOLDER, or --trust-both)"
-        return f"{side.name} {side.described()} fails: {shown_command(side)!r} {ran.trouble}; {cure}"
+        return f"{side.name} {side.described()} fails: {shown_command(side)!r} {ran.trouble}; {cure}{side.lacks}"
 
-    async def _same_outputs(self, first: Mapping[Name, CommandRun]) -> bool:
-        again = await self._once(self.sides["base"])
-        if again.stdout != first["base"].stdout:
+    def _same_outputs(self, first: Mapping[Name, CommandRun]) -> bool:
+        if first["control"].stdout != self.output:
             raise InputError(
                 "base prints something else each time, so outputs cannot be compared; leave out --same-output"
             )
-        return first["head"].stdout == first["base"].stdout
+        return first["head"].stdout == self.output
 
     async def _pairs(self, passes: int) -> None:
         """Pairs until the verdict, the most pairs, or the end of the time; waits for the timing lane do not count."""
@@ -169,39 +191,45 @@ class _Race:
                     await self._pair(passes)
                     now = time.monotonic()
                     spent_s, began = spent_s + now - began, now
-                    if len(self.pairs) % _SAY_EVERY == 0:
-                        middle = statistics.median(self._overall("head"))
-                        self.say(f"{len(self.pairs)} pairs, {spent_s:.0f} s: head {middle:.3f}x")
-        self.spent_s = spent_s
-        if len(self.pairs) < self.rule.most and not self._is_decided():
+                    if not self.is_wrong and len(self.pairs.values) % _SAY_EVERY == 0:
+                        middle = statistics.median(self.pairs.overall("head"))
+                        self.say(f"{len(self.pairs.values)} pairs, {spent_s:.0f} s: head {middle:.3f}x")
+        self.pairs.spent_s = spent_s
+        if not self.is_wrong and len(self.pairs.values) < self.asked.pairs and not self.pairs.is_decided:
             self.notes.append(f"the time is over (--max-seconds {self.asked.seconds:g})")
 
     def _goes_on(self, spent_s: float) -> bool:
         """Whether another pair is needed, allowed, and likely to fit."""
-        if len(self.pairs) >= self.rule.most or self._is_decided():
+        done = len(self.pairs.values)
+        if self.is_wrong or done >= self.asked.pairs or self.pairs.is_decided:
             return False
-        return not self.pairs or spent_s * (1 + 1 / len(self.pairs)) <= self.asked.seconds
+        return not done or spent_s * (1 + 1 / done) <= self.asked.seconds
 
     async def _pair(self, passes: int) -> None:
-        arms = list(ARMS) * passes
-        self.order.shuffle(arms)
-        rows: dict[Arm, dict[str, float]] = {}
-        walls: dict[Arm, float] = {}
-        for arm in arms:
-            side = self.sides["head" if arm == "head" else "base"]
-            ran = await self._once(side)
-            self._check_output(side, ran)
-            walls[arm] = min(ran.wall_s, walls.get(arm, ran.wall_s))
-            found, earlier = self._rows(ran), rows.get(arm, {})
-            rows[arm] = {name: min(value, earlier.get(name, value)) for name, value in found.items()}
-        self.pairs.append(rows)
-        self.walls.append(walls)
+        """Each side so often, in random order."""
+        names = list(self.sides) * passes
+        self.order.shuffle(names)
+        rows: dict[Name, dict[str, float]] = {}
+        walls: dict[Name, float] = {}
+        for name in names:
+            ran = await self._once(self.sides[name])
+            if self.asked.same_output and ran.stdout != self.output:
+                self._other_output(self.sides[name])
+                return
+            walls[name] = min(ran.wall_s, walls.get(name, ran.wall_s))
+            found, earlier = self._rows(ran), rows.get(name, {})
+            rows[name] = {row: min(value, earlier.get(row, value)) for row, value in found.items()}
+        self.pairs.values.append(rows)
+        self.pairs.walls.append(walls)
 
-    def _check_output(self, side: VersionSide, ran: CommandRun) -> None:
-        if self.asked.same_output and ran.stdout != self.outputs[side.name]:
+    def _other_output(self, side: VersionSide) -> None:
+        """Head is wrong if it prints something else once; of base that says that outputs cannot be compared."""
+        if side.name != "head":
             raise InputError(
                 f"{side.name} {side.described()} prints something else in a later run; leave out --same-output"
             )
+        self.is_wrong = True
+        self.notes.append(f"head printed another output in one of its runs, after {len(self.pairs.values)} whole pairs")
 
     def _rows(self, ran: CommandRun) -> dict[str, float]:
         if self.asked.read:
@@ -210,146 +238,47 @@ class _Race:
             return {WHOLE: float(ran.instructions)}
         return {WHOLE: max(_TICK_S, ran.cpu_s if self.asked.goal == "cpu" else ran.wall_s)}
 
-    # --------------------------------------------------------------------------------------------------- judging
-
-    def _ratios(self, arm: Arm) -> dict[str, list[float]]:
-        """base / arm of the rows that every run has."""
-        names = set.intersection(*(set(rows) for pair in self.pairs for rows in pair.values()))
-        order = [name for name in self.pairs[0]["base"] if name in names]
-        return {name: [pair["base"][name] / pair[arm][name] for pair in self.pairs] for name in order}
-
-    def _overall(self, arm: Arm) -> list[float]:
-        """The geometric mean over the rows, one value for each pair."""
-        columns = list(self._ratios(arm).values())
-        if not columns:
-            raise InputError("no benchmark has a result in every run of both sides; check the command")
-        return [geometric_mean(list(pair)) for pair in zip(*columns, strict=True)]
-
-    def _is_decided(self) -> bool:
-        if len(self.pairs) < self.rule.least:
-            return False
-        if self._control_words():
-            return False  # more pairs may show that this was chance; if not, the race ends undecided
-        words = {*self._words().values(), judge(self._overall("head"), self.rule)}
-        return "undecided" not in words
-
-    def _words(self) -> dict[str, Word]:
-        rows = self._ratios("head")
-        if len(rows) == 1:
-            return {name: judge(ratios, self.rule) for name, ratios in rows.items()}
-        return judge_rows(rows, self.rule)
-
-    def _control_words(self) -> list[str]:
-        """The rows in which base differs from itself."""
-        rows = self._ratios("control")
-        rule = replace(self.rule, slower_guard=self.rule.guard)
-        words = judge_rows(rows, rule) if len(rows) > 1 else {name: judge(one, rule) for name, one in rows.items()}
-        return [name for name, word in words.items() if word in CHANGES]
+    # --------------------------------------------------------------------------------------------------------- results
 
     def _judged(self, exercise: Exercise | None, pressure: float | None) -> VersionsRaced:
-        suspect, words = self._control_words(), self._words()
-        overall = judge(self._overall("head"), self.rule)
-        elapsed = interval_at_any_time([walls["base"] / walls["head"] for walls in self.walls])
-        if suspect:
-            self.notes.append(
-                f"base against itself differs in {', '.join(suspect[:5])}: no verdict can be trusted here"
-            )
-            words, overall = dict.fromkeys(words, "undecided"), "undecided"
-        elif overall == "faster" and self.asked.goal != "wall" and elapsed.high < WAITING:
-            self.notes.append(
-                f"faster by {measured_as(self.asked.goal, self.asked.tool)}, but it takes longer by the wall clock "
-                f"({elapsed}): no gain"
-            )
-            overall = "undecided"
-            words = {name: "undecided" if word == "faster" else word for name, word in words.items()}
-        elif overall == "undecided":
-            self.notes.append(self._cure())
-        self._remarks(pressure)
-        result = self._result(overall, exercise, pressure)
+        pairs, found = self.pairs, self.pairs.judged()
+        self.notes += [*found.notes, *pairs.remarks(pressure)]
         return replace(
-            result,
-            ratio=interval_at_any_time(self._overall("head")),
-            control=interval_at_any_time(self._overall("control")),
-            doubt=bool(suspect or self._left_out()),
-            elapsed=elapsed,
-            rows=tuple(self._row(name, word) for name, word in words.items()),
+            self.result(found.verdict, exercise, pressure),
+            ratio=interval_at_any_time(pairs.overall("head")),
+            control=interval_at_any_time(pairs.overall("control")),
+            doubt=bool(found.suspect or pairs.left_out()),
+            elapsed=pairs.elapsed,
+            same_output=True if self.asked.same_output else None,
+            rows=tuple(pairs.row(name, word) for name, word in found.words.items()),
         )
 
-    def _cure(self) -> str:
-        """The options with which an undecided race is likely to end: an interval shrinks with the root of the pairs."""
-        ratio, done = interval_at_any_time(self._overall("head")), len(self.pairs)
-        times = times_for(ratio, self.rule.margin)
-        if times > _MOST_TIMES:
-            return "more pairs will hardly decide this: give the command more work, or a larger --margin"
-        wanted = max(math.ceil(times * done), 2 * self.asked.pairs if done >= self.asked.pairs else 0)
-        options = f"--pairs {wanted}"
-        if (seconds := math.ceil(1.25 * self.spent_s * wanted / done)) > self.asked.seconds:
-            options += f" --max-seconds {seconds}"
-        return f"to decide it, race again with {options}"
-
-    def _remarks(self, pressure: float | None) -> None:
-        one_s = statistics.median(walls["base"] for walls in self.walls)
-        if not self.asked.read and self.asked.goal != "instructions" and one_s < TOO_SHORT_S:
-            self.notes.append(
-                f"a run takes {1000 * one_s:.0f} ms, and starting a process is a part of that: give the command more "
-                "work, or a change looks smaller than it is"
-            )
-        if pressure is not None and pressure > WALL_AT_MOST and self.asked.goal == "wall":
-            self.notes.append(
-                f"other programs used the cores (CPU pressure {pressure:.0f} %): wall time needs more pairs"
-            )
-        if left_out := self._left_out():
-            self.notes.append(
-                f"head lacks results of {', '.join(left_out[:5])}, which base has in every run: a doubt, because what "
-                "head leaves out is not judged; make the same benchmarks run on both sides"
-            )
-        if missing := sorted(self._missing() - {*left_out}):
-            self.notes.append(f"not judged, since not every run has a result: {', '.join(missing[:5])}")
-
-    def _missing(self) -> set[str]:
-        every = {name for pair in self.pairs for rows in pair.values() for name in rows}
-        return every - set(self._ratios("head"))
-
-    def _left_out(self) -> list[str]:
-        """The rows that each run of base has and some run of head has not."""
-        always = set.intersection(*(set(pair[arm]) for pair in self.pairs for arm in ("base", "control")))
-        return sorted(self._missing() & always)
-
-    def _row(self, name: str, word: Word) -> RaceRow:
-        ratios = self._ratios("head")[name]
-        typical = {arm: statistics.median(pair[arm][name] for pair in self.pairs) for arm in ("base", "head")}
-        return RaceRow(name, word, interval_at_any_time(ratios), typical["base"], typical["head"])
-
-    def _result(self, verdict: str, exercise: Exercise | None, pressure: float | None) -> VersionsRaced:
-        base, head = self.sides["base"], self.sides["head"]
+    def result(
+        self, verdict: RaceWord, exercise: Exercise | None = None, pressure: float | None = None
+    ) -> VersionsRaced:
+        """A result without figures of pairs."""
+        base, head, rule = self.sides["base"], self.sides["head"], self.pairs.rule
         return VersionsRaced(
             verdict=verdict,
             base=base.described(),
             head=head.described(),
             command=shown_command(base) if base.words == head.words else "",
             goal=self.asked.goal,
-            margin=self.rule.margin,
-            slower_by=self.rule.slower_guard,
-            alpha=self.rule.alpha,
-            pairs=len(self.pairs),
+            margin=rule.margin,
+            slower_by=rule.slower_guard,
+            alpha=rule.alpha,
+            pairs=len(self.pairs.values),
             protection=self.runner.protection,
             exercise=exercise,
             pressure=pressure,
             notes=tuple(self.notes),
-            samples=tuple(self.pairs) if not self.asked.read else (),  # type: ignore[arg-type]
+            samples=tuple(self.pairs.values),  # type: ignore[arg-type]
             read=self.asked.tool,
-            same_output=verdict != "wrong" if self.asked.same_output else None,
+            same_output=False if verdict == "wrong" else None,
         )
 
 
-def times_for(ratio: Interval, margin: float) -> float:
-    """How many times as many pairs make an interval so narrow that it fits into the margin; at least twice as many."""
-    if ratio.low <= 0 or ratio.high == math.inf:
-        return math.inf
-    return max(2.0, (math.log(ratio.high / ratio.low) / 2 / math.log1p(margin)) ** 2)
-
-
 def _passes(first: Mapping[Name, CommandRun]) -> int:
-    """How often each arm runs in a pair."""
+    """How often each side runs in a pair."""
     shortest = min(ran.wall_s for ran in first.values())
     return 3 if shortest < VERY_SHORT_S else 2 if shortest < SHORT_S else 1

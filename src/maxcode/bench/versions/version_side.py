@@ -1,24 +1,27 @@
-"""The two sides of a race: revisions, folders or files become folders with comparable contents."""
+"""The sides of a race: revisions, folders or files become folders with comparable contents, each its own."""
 
 from __future__ import annotations
 
 import filecmp
+import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, final
 
 from maxcode.bench.versions.asked import RaceAsked
+from maxcode.bench.versions.side_copy import CACHED, OF_GIT, copy_again, copy_side
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError
-from maxcode.evaluate.repo.git import changes_of, git
+from maxcode.evaluate.repo.git import SUBMODULE, changes_of, git, in_one_line, tracked
 
-Name = Literal["base", "head"]
+Name = Literal["base", "head", "control"]
 FILE = "{}"
-_NOT_COMPARED = {".git", ".hg", ".svn"}
+FOLDERS: Mapping[Name, str] = {"base": "base", "head": "head", "control": "ctrl"}  # equally long: see ``Scratch``
+_NOT_COMPARED = {*OF_GIT, CACHED}  # what Python compiled says nothing that its source does not
 
 
 @final
@@ -27,6 +30,7 @@ class VersionSide:
     """One side: what the user called it, what that is, its folder, and the words of its command.
 
     ``commit``: of a revision, else empty.  ``file``: name of the one file, if the side is a file, else empty.
+    ``lacks``: a cure if the race fails because a side lacks what git ignores in a folder of the user, else empty.
     ``owned``: the folder is ours, and may be changed.
     """
 
@@ -36,6 +40,7 @@ class VersionSide:
     words: tuple[str, ...]
     commit: str = ""
     file: str = ""
+    lacks: str = ""
     owned: bool = False
 
     def described(self) -> str:
@@ -44,35 +49,64 @@ class VersionSide:
 
 
 def sides_of(asked: RaceAsked, place: Scratch) -> dict[Name, VersionSide]:
-    """Both sides.  InputError for one that does not exist, or for two kinds that do not match."""
+    """Base, head, and base once more as the control, which has a folder of its own as head has; with whole commands
+    there is one folder, the user's.  InputError for a side that does not exist, or for two kinds that do not match."""
     if not asked.command:
         here = Path.cwd()
-        named: Mapping[Name, str] = {"base": asked.base, "head": asked.head}
+        named: Mapping[Name, str] = {"base": asked.base, "head": asked.head, "control": asked.base}
         return {name: VersionSide(name, text, here, ("sh", "-c", text)) for name, text in named.items()}
     base, head = _side("base", asked.base, asked, place), _side("head", asked.head, asked, place)
     if bool(base.file) != bool(head.file):
         raise InputError(f"{asked.base} and {asked.head} are a file and a folder; give two of one kind")
-    return {"base": base, "head": head}
+    found: dict[Name, VersionSide] = {"base": base, "head": head, "control": _control(base, place)}
+    return {name: replace(side, lacks=base.lacks or head.lacks) for name, side in found.items()}
+
+
+def _control(base: VersionSide, place: Scratch) -> VersionSide:
+    """Made from what base is by now: a branch or a file of the user may have changed since."""
+    name = FOLDERS["control"]
+    if base.commit:
+        folder = place.worktree(_top(), base.commit, name)
+    else:
+        folder = place.place(name)
+        copy_again(base.folder, folder)
+    return replace(base, name="control", folder=folder)
 
 
 def _side(name: Name, label: str, asked: RaceAsked, place: Scratch) -> VersionSide:
-    path, commit = Path(label), _commit(label)
+    path = Path(label)
+    commit, why_not = _commit(label)
     if path.exists() and commit and label not in (".", "..") and not label.startswith(("./", "../", "/")):
         raise InputError(
             f"{label} is both a path and a revision; write ./{label}, or the revision as refs/heads/{label}"
         )
     if path.is_dir():
-        return VersionSide(name, label, path.resolve(), asked.command)
+        folder = place.place(FOLDERS[name])
+        lacks = _lacks(label, copy_side(path.resolve(), folder))
+        return VersionSide(name, label, folder, asked.command, lacks=lacks, owned=True)
     if path.exists():
         return _of_file(name, label, asked, place)
     if commit:
-        top = Path(git(Path.cwd(), "rev-parse", "--show-toplevel").stdout.strip() or ".").resolve()
+        top = _top()
         if git(Path.cwd(), "rev-parse", "--show-prefix").stdout.strip():
             raise InputError(f"{label} is a revision of {top}, where its command starts; start the race in that folder")
-        return VersionSide(name, label, place.worktree(top, commit, name), asked.command, commit=commit, owned=True)
+        folder = place.worktree(top, commit, FOLDERS[name])
+        return VersionSide(name, label, folder, asked.command, commit=commit, owned=True)
     raise InputError(
-        f"{label} is no file, no folder and no revision of a git repository here; `git log` lists revisions{_shallow()}"
+        f"{label} is no file, no folder and no revision of a git repository here; `git log` lists revisions"
+        f"{_shallow()}{why_not}"
     )
+
+
+def _lacks(label: str, ignored: Sequence[str]) -> str:
+    if not ignored:
+        return ""
+    named = ", ".join(ignored[:3]) + (", ..." if len(ignored) > 3 else "")
+    return f"; {label} is raced without what git ignores ({named}): let --build or --setup make what the command needs"
+
+
+def _top() -> Path:
+    return Path(git(Path.cwd(), "rev-parse", "--show-toplevel").stdout.strip() or ".").resolve()
 
 
 def _shallow() -> str:
@@ -81,16 +115,20 @@ def _shallow() -> str:
     return " (this clone is shallow: `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout)"
 
 
-def _commit(label: str) -> str:
+def _commit(label: str) -> tuple[str, str]:
+    """The commit, or empty; then also what git said, if anything: it may refuse the whole repository."""
     told = git(Path.cwd(), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{label}^{{commit}}")
-    return told.stdout.strip() if told.returncode == 0 else ""
+    if told.returncode == 0:
+        return told.stdout.strip(), ""
+    said = in_one_line(told.stderr)
+    return "", f" (git says: {said})" if said else ""
 
 
 def _of_file(name: Name, label: str, asked: RaceAsked, place: Scratch) -> VersionSide:
     """A folder with the file alone; it has the base's name on both sides."""
     if not any(FILE in word for word in asked.command):
         raise InputError(f"{label} is a file, and the command does not say where it goes: write {FILE} in its place")
-    folder, common = place.place(name), Path(asked.base).name
+    folder, common = place.place(FOLDERS[name]), Path(asked.base).name
     try:
         shutil.copyfile(label, folder / common)
     except OSError as error:
@@ -105,11 +143,8 @@ def copied(side: VersionSide, place: Scratch) -> VersionSide:
     """The side in a folder of ours, which a build may change."""
     if side.owned:
         return side
-    folder = place.folder / side.name
-    try:
-        shutil.copytree(side.folder, folder, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_COMPARED))
-    except (OSError, shutil.Error) as error:
-        raise InputError(f"cannot copy {side.label} for its build: {str(error)[:200]}") from error
+    folder = place.place(FOLDERS[side.name])
+    copy_again(side.folder, folder)
     return replace(side, folder=folder, owned=True)
 
 
@@ -123,6 +158,22 @@ def dirt_of(sides: Mapping[Name, VersionSide]) -> str:
     )
 
 
+def moved_submodules(sides: Mapping[Name, VersionSide]) -> str:
+    """A note if two revisions differ in a submodule, which is not checked out, else empty."""
+    commits = [sides[name].commit for name in ("base", "head")]
+    if not all(commits):
+        return ""
+    files = [tracked(_top(), commit) for commit in commits]
+    modules = {path for one in files for path, file in one.items() if file.mode == SUBMODULE}
+    moved = sorted(path for path in modules if files[0].get(path) != files[1].get(path))
+    if not moved:
+        return ""
+    return (
+        f"the revisions differ in the submodule {', '.join(moved[:3])}, which is not checked out, so that change is "
+        "not raced: to race it, copy each version with its submodules into a folder without `.git`, and name these"
+    )
+
+
 def changed_files(one: Path, other: Path) -> list[str]:
     """The files that differ, or that only one folder has, as sorted relative paths; metadata of git is left out."""
     if one == other:
@@ -131,6 +182,17 @@ def changed_files(one: Path, other: Path) -> list[str]:
     both = sorted(ours & theirs)
     differing = [path for path in both if not _equal(one / path, other / path)]
     return sorted((ours ^ theirs) | set(differing))
+
+
+def with_caches(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """What is opened where one of the files is used, and that file: the file itself, or what Python compiled of it."""
+    found = {name: name for name in names}
+    for name in names:
+        source = PurePosixPath(name)
+        if source.suffix == ".py":
+            kept = (folder / source.parent / CACHED).glob(f"{glob.escape(source.stem)}.*.pyc")
+            found |= {os.path.relpath(one, folder): name for one in kept}
+    return found
 
 
 def _files(folder: Path) -> Iterator[str]:

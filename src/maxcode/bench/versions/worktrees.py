@@ -54,7 +54,8 @@ class Scratch:
 def scratch() -> Iterator[Scratch]:
     """A scratch folder for the block; what killed races left behind is removed first."""
     top = cache_root() / "races"
-    top.mkdir(mode=0o755, exist_ok=True)
+    top.mkdir(mode=0o711, exist_ok=True)
+    top.chmod(0o711)  # copies of private files can be read by the user of the sandbox, and by nobody who lists
     turn = _lock_file(top / _LOCK)
     try:
         fcntl.flock(turn, fcntl.LOCK_EX)  # so that nobody sweeps a folder that is not locked yet

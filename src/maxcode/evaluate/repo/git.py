@@ -84,6 +84,38 @@ def changes_of(folder: Path) -> list[str]:
     return git(folder, *words, variables=unfiltered).stdout.splitlines()
 
 
+def work_tree_files(folder: Path) -> list[str] | None:
+    """The files below a folder of a work tree that git tracks or that could be added, but for what Python compiled:
+    paths relative to the folder.  None if it is in no work tree, or git ignores the folder itself.  InputError if git
+    does not say."""
+    told = git(folder, "rev-parse", "--is-inside-work-tree", "--show-prefix", variables={"LC_ALL": "C"})
+    if told.returncode and "not a git repository (or any" not in told.stderr:
+        raise InputError(f"git does not say which files {folder} has: {in_one_line(told.stderr)}")
+    inside, _, prefix = told.stdout.partition("\n")
+    if inside != "true" or (prefix.strip("\n") and not git(folder, "check-ignore", "-q", ".").returncode):
+        return None
+    words = ("--cached", "--others", "--exclude-standard", "--exclude=__pycache__/")
+    return list(dict.fromkeys(_named_files(folder, words)))
+
+
+def ignored_files(folder: Path) -> list[str]:
+    """What git ignores in a folder of a work tree, a folder of nothing else as a whole; not what Python compiled."""
+    found = _named_files(folder, ("--others", "--ignored", "--exclude-standard", "--directory"))
+    return [path for path in found if not path.endswith("__pycache__/")]
+
+
+def _named_files(folder: Path, words: Sequence[str]) -> list[str]:
+    told = git(folder, "ls-files", "-z", *words, errors="surrogateescape")
+    if told.returncode:
+        raise InputError(f"git does not say which files {folder} has: {in_one_line(told.stderr)}")
+    return [path for path in told.stdout.split("\0") if path]
+
+
+def in_one_line(text: str) -> str:
+    """What git says, for messages."""
+    return " ".join(text.split())[:600]
+
+
 def last_line(text: str) -> str:
     """The last line with words; for messages."""
     lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
