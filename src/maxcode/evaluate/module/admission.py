@@ -7,6 +7,7 @@ import os
 import random
 import secrets
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -130,17 +131,14 @@ class ModuleAdmissions:
         full = identity(stage.problem)
         names = (full,) if self._prompts else (f"{full}-single", full)  # a search knows all that a single command needs
         rests_on = await anyio.to_thread.run_sync(lambda: kept.rests_on(self._sandbox, parts(stage.runtime)))
-        for name in names:
-            known, why = await anyio.to_thread.run_sync(kept.find, name, rests_on, LearnedContract)
-            if known is not None:
-                break
+        known, why = await anyio.to_thread.run_sync(_found, kept, names, rests_on)
         if known is not None:
             stage = replace(stage, contract=known.contract)
             self._tell(stage, reference)
             return await stage.with_weights(reference), known, (NOT_AGAIN.format(why),)
         stage, known = await self._learned(stage, reference)
         await anyio.to_thread.run_sync(kept.keep, names[0], rests_on, known)
-        return stage, replace(known, all_s=0.0), () if why in ("", NOT_KEPT) else (AGAIN.format(why),)
+        return stage, replace(known, all_s=0.0), (AGAIN.format(why),) if why else ()
 
     async def _learned(self, stage: SideStarter, reference: ModuleSide) -> tuple[SideStarter, LearnedContract]:
         began = time.monotonic()
@@ -155,13 +153,26 @@ class ModuleAdmissions:
     async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> tuple[float, tuple[str, ...]]:
         """Seconds of a warm call of the reference, and why it is degenerate."""
         plan = plans(stage.contract, 2, REPORT_BYTES * stage.on_device)
-        cores = len(os.sched_getaffinity(0))  # nothing that counts is timed beside an admission
-        async with open_track(stage, plan, reference, {"original": reference}, cores) as track:
+        async with open_track(stage, plan, reference, {"original": reference}) as track:
             await track.pair()
             pairs = [await track.pair() for _ in range(3)]
             seconds = min(pair.total("original") for pair in pairs) / 2
             reasons = degenerate(stage.contract) if stage.on_device else await _degenerate(stage, track, seconds)
         return seconds, reasons
+
+
+def _found(
+    kept: KeptAdmissions, names: Sequence[str], rests_on: Mapping[str, str]
+) -> tuple[LearnedContract | None, str]:
+    """What is kept under the first of these names that may be used, and since when; None, and what has changed since,
+    if none may."""
+    reasons = []
+    for name in names:
+        known, why = kept.find(name, rests_on, LearnedContract)
+        if known is not None:
+            return known, why
+        reasons.append(why)
+    return None, next((why for why in reasons if why not in ("", NOT_KEPT)), "")
 
 
 async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ class ModuleTrack:
 
     async def rounds(self, letters: Sequence[Sequence[str]], then: Sequence[str] = ()) -> None:
         """Rounds that are not timed, each with its ``letters``; ``then``: those of the round after them."""
-        for now, following in zip(letters, [*letters[1:], then], strict=True):
+        for now, following in zip(letters, [*letters, then][1:], strict=True):
             await self.round(now, following)
 
     async def round(self, letters: Sequence[str] = (), then: Sequence[str] = (), timed: bool = False) -> Pair:
@@ -347,17 +347,15 @@ class ModuleTrack:
 
 @asynccontextmanager
 async def open_track(
-    stage: SideStarter, plans: Plans, reference: ModuleSide, sides: Mapping[Side, ModuleSide], threads: int = 0
+    stage: SideStarter, plans: Plans, reference: ModuleSide, sides: Mapping[Side, ModuleSide]
 ) -> AsyncIterator[ModuleTrack]:
     """The maker and all sides, each in its own sandbox, started in parallel and ready.
 
-    ``threads``: of the maker; 0: as many as a side has.
     ``RoundFailed`` if a side does not get ready, InputError if the maker does not.
     """
     what = f"the reference {stage.problem.program.name}"
     calls = {name: stage.started(side, plans) for name, side in sides.items()}
-    making = replace(stage, threads=threads or stage.threads).maker(reference, plans)
-    async with started(making, calls, stage.problem.goal, what) as begun:
+    async with started(stage.maker(reference, plans), calls, stage.problem.goal, what) as begun:
         seeded = {name for name, ran in begun.ready.items() if BY_SEED in ran.stderr.decode(errors="replace")}
         track = ModuleTrack(stage, plans, begun.maker, begun.sides, frozenset(seeded))
         track.begun_s = dict(begun.begun_s)

@@ -16,6 +16,7 @@ from maxcode.core.types import Evaluation
 from maxcode.evaluate.ladder.race import Pair, RaceResult, Side, timing_of, together
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, Beyond, Sitting, after, seen_in
 from maxcode.evaluate.rounds.stages import P, Rival, S, Stages
+from maxcode.sandbox.lanes import also_in_timing_lane
 
 Found = TypeVar("Found")
 SITTING_PAIRS = 6
@@ -60,14 +61,17 @@ class Confirmation(Generic[S, P]):
 
     async def _in_sessions(self, side: P) -> tuple[RaceResult, Rival]:
         """The confirmation, and the race against the rival.  Where cores are left, the processes of a session start
-        and are verified while those of the session before are timed."""
-        turns = anyio.CapacityLimiter(2 if self._stages.leaves_cores(self._staged) else 1)
+        and are verified while those of another one are timed or verified."""
+        overlaps = self._stages.leaves_cores(self._staged)
+        turns = anyio.CapacityLimiter(2 if overlaps else 1)
 
         async def in_turn(work: Callable[[], Awaitable[Found]]) -> Found:
             async with turns:
                 return await work()
 
         async with AsyncExitStack() as stack:
+            if overlaps:  # the first session is verified for longest, and meanwhile nothing would be timed
+                stack.enter_context(also_in_timing_lane())
             rival = None
             while (held := together([one.held for one in self.sittings], self._rule)) is None:
                 due = next(look for look in LOOKS if look > len(self.sittings)) - len(self.sittings)
