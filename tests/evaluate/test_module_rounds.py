@@ -73,7 +73,7 @@ def slow_and_fast() -> tuple[Problem, Problem]:
     return replace(problem, program=problem.program.with_text(slow)), problem
 
 
-@pytest.mark.parametrize("is_faster", [True, False])
+@pytest.mark.parametrize("is_faster", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_calls_beyond_the_drawn_values_are_made_once_where_a_confirmation_follows(
     sandbox: Sandbox, is_faster: bool
 ) -> None:
@@ -104,7 +104,9 @@ def test_calls_beyond_the_drawn_values_are_made_once_where_a_confirmation_follow
     assert sum(confirmed.timing.beyond) >= len(HABITS)
 
 
-@pytest.mark.parametrize("name", ["narrow_after_the_checks", "right_between_0_and_1"])
+@pytest.mark.parametrize(
+    "name", ["narrow_after_the_checks", pytest.param("right_between_0_and_1", marks=pytest.mark.slow)]
+)
 def test_a_narrow_candidate_is_refused_where_a_confirmation_follows_too(sandbox: Sandbox, name: str) -> None:
     rule = RaceRule(evident=RaceRule().gross)
     evaluator = ModuleEvaluator(sandbox, rule, beside_compiled=False, prompts=False)
