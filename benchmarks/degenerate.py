@@ -24,11 +24,11 @@ import anyio
 import msgspec
 
 from maxcode.errors import MaxcodeError
+from maxcode.evaluate.module.admission import beyond_letters
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.shrink import shrink
 from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter
-from maxcode.evaluate.module.staging import beyond_letters
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial

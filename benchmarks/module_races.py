@@ -29,7 +29,7 @@ import anyio
 from maxcode.core.stats import LOOKS, RaceRule, decide, decide_sittings, interval_of, is_faster
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
-from maxcode.evaluate.rounds.evaluator import SITTING_PAIRS
+from maxcode.evaluate.rounds.confirming import SITTING_PAIRS
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 from trust.bounds import upper_bound

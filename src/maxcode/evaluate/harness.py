@@ -18,6 +18,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.module.learned_contract import FOLDER as CONTRACTS
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.evaluate.program.learned import FOLDER, MOST_S
 from maxcode.evaluate.python.staging import PythonStages
@@ -38,7 +39,8 @@ class HarnessTerms:
     ``beside_compiled``: compare a module with torch.compile as well.
     ``single``: one candidate is evaluated, and no prompt is written.
     ``keeps``: use builds of the original that earlier commands have kept, and keep its admission.
-    ``goes_on``: a run goes on, and uses what it has kept of its admission; so does a ``single`` program or function.
+    ``goes_on``: a run goes on, and uses what it has kept of its admission; so does a ``single`` program, function or
+    module.
     """
 
     seed: int | None = None
@@ -72,8 +74,10 @@ def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleE
     _require_tier_1(sandbox, "PyTorch modules")
     rule = RaceRule()
     rule = replace(rule, evident=rule.gross) if terms.single else rule
+    reads = terms.goes_on or terms.single
+    kept = KeptAdmissions.below(sandbox, CONTRACTS, reads, MOST_S) if terms.keeps else KeptAdmissions()
     beside, prompts = terms.beside_compiled, not terms.single
-    return ModuleEvaluator(sandbox, rule, beside_compiled=beside, prompts=prompts, keeps=terms.keeps)
+    return ModuleEvaluator(sandbox, rule, beside_compiled=beside, prompts=prompts, kept=kept)
 
 
 def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:

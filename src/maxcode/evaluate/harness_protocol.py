@@ -176,27 +176,59 @@ class LossMeter(Protocol):
     async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss: ...
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class CheckedAtOnce:
+    """What one confirmation shows of a winner.
+
+    ``evaluation``: as a referee gives it; None if a verification failed.
+    ``control``: the original against itself, in as many pairs of the same sessions.
+    """
+
+    verification: Verification
+    evaluation: Evaluation | None = None
+    control: tuple[Pair, ...] = ()
+
+
 class WinnerCheck(Protocol):
-    """Checks a winner of an admitted problem again, from its files; uses no earlier result."""
+    """Checks a winner of an admitted problem again, from its files; uses no earlier result.
+
+    It is also one of ``ChecksInSteps`` and ``ChecksAtOnce``.
+    """
 
     async def refusal(self) -> str:
         """Why the winner must not run; empty if it may."""
-        ...
-
-    async def verify_again(self, runs: int) -> Verification:
-        """Run ``runs`` times on all tests and generated inputs."""
         ...
 
     async def race_fresh(self, pairs: int) -> FreshRace:
         """Race the original and the winner for ``pairs`` pairs on fresh inputs."""
         ...
 
+    async def sanitized(self) -> Sanitized:
+        """The findings of the sanitizers on inputs that the policy may see."""
+        ...
+
+
+@runtime_checkable
+class ChecksInSteps(Protocol):
+    """Verifies a winner, which the referee then confirms, and times the original against itself."""
+
+    async def verify_again(self, runs: int) -> Verification:
+        """Run ``runs`` times on all tests and generated inputs."""
+        ...
+
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
         """Race the original against itself, with so many pairs in each session.  InputError if it fails."""
         ...
 
-    async def sanitized(self) -> Sanitized:
-        """The findings of the sanitizers on inputs that the policy may see."""
+
+@runtime_checkable
+class ChecksAtOnce(Protocol):
+    """Verifies and confirms a winner, and times the original against itself, in the same sessions: their processes take
+    long to start."""
+
+    async def at_once(self, runs: int) -> CheckedAtOnce:
+        """``runs`` verifications at least.  InputError if the original fails."""
         ...
 
 

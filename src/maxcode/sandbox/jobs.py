@@ -52,6 +52,7 @@ _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 class Blob:
     """Bytes in a sealed memory file: no process, this one included, can change them.
 
+    ``sha256``: empty where nobody names it by its content (``joined``).
     It holds a file descriptor until ``close``, or until nothing refers to it.  All blobs have the same name, so that a
     program cannot learn from it which side of a comparison it is.
     """
@@ -72,11 +73,8 @@ class Blob:
 
     @classmethod
     def joined(cls, parts: Sequence[bytes | memoryview]) -> Self:
-        """A blob with the bytes of all parts, which are copied once."""
-        sha256 = hashlib.sha256()
-        for part in parts:
-            sha256.update(part)
-        return cls(_filled(*parts), sum(map(len, parts)), sha256.hexdigest())
+        """A blob with the bytes of all parts, which are copied once; without its hash."""
+        return cls(_filled(*parts), sum(map(len, parts)), "")
 
     @property
     def path(self) -> Path:

@@ -266,8 +266,16 @@ class Calls:
     async def round(self, inputs: Blob, cpu_s: float, wall_s: float) -> Ran:
         """Runs one round on these inputs within these limits.  The result has the written arrays in stdout and the time
         of the calls.  After any ending but ``answered`` there is no further round."""
+        self.ask(inputs, cpu_s, wall_s)
+        return await self.answer(wall_s)
+
+    def ask(self, inputs: Blob, cpu_s: float, wall_s: float) -> None:
+        """Begins a round, which goes on while others work; its ``answer`` comes before the next one is asked for."""
         with _opened(inputs.path) as fd:
             self._line.ask(turn(cpu_s, wall_s), [fd])
+
+    async def answer(self, wall_s: float) -> Ran:
+        """What the round that was asked for came to, as ``round`` tells it."""
         ran = unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
         charge_cpu(ran.cpu_s)
         return ran

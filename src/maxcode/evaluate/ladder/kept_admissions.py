@@ -28,6 +28,8 @@ from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.tiers import UNSAFE
 
 NOT_KEPT = "its admission is not kept here"
+NOT_AGAIN = "the original was not run again for its admission: {}"
+AGAIN = "the original was run again for its admission: {}"
 SYSTEM = "a compiler or another file of the system"
 FILES_AT_MOST, BYTES_AT_MOST = 32, 1600 << 20
 FILE_AT_MOST = 400 << 20

@@ -6,11 +6,13 @@ from typing import final
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Problem
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.module.admission import Staged
 from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.gpu import find_gpu
 from maxcode.evaluate.module.sides import ModuleSide
-from maxcode.evaluate.module.staging import ModuleStages, Staged
+from maxcode.evaluate.module.staging import ModuleStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 
@@ -25,11 +27,18 @@ class ModuleEvaluator(RoundsEvaluator[Staged, ModuleSide]):
         rule: RaceRule = RaceRule(),  # noqa: B008
         beside_compiled: bool = True,
         prompts: bool = True,
-        keeps: bool = False,
+        kept: KeptAdmissions = KeptAdmissions(),  # noqa: B008
     ) -> None:
-        """``beside_compiled``: a confirmation is followed by a comparison with torch.compile, which finds what earlier
-        commands have kept if ``keeps``; ``prompts``: find out what prompts tell of a program."""
-        super().__init__(sandbox, ModuleStages(sandbox, beside_compiled, prompts, keeps), rule)
+        """``beside_compiled``: a confirmation has a comparison with torch.compile beside it; ``prompts``: find out what
+        prompts tell of a program; ``kept``: what earlier commands have kept."""
+        stages = ModuleStages(sandbox, beside_compiled, prompts, kept)
+        super().__init__(sandbox, stages, rule)
+        self._work_ahead = stages.work_ahead
+
+    async def work_ahead(self, problem: Problem, action: Action) -> None:
+        """The role ``WorksAhead``: builds the candidate while the reference is being called, and draws weights."""
+        if action.program is not None and await self.refused_early(problem, action) is None:
+            await self._work_ahead(problem, action.program)
 
     async def compiled(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
         """A GPU candidate on a machine without a GPU: compiled, not verified; None if there is a GPU."""

@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 from typing import final
 
+from maxcode.core.turns import Turns
 from maxcode.core.types import Remark
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.module.resources import resources
@@ -33,6 +34,7 @@ class Natives:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, bytes] | Built] = {}
+        self._turns = Turns()
 
     def remarks(self, side: ModuleSide) -> tuple[Remark, ...]:
         """The GPU resources of its kernels, if the build printed them."""
@@ -44,11 +46,12 @@ class Natives:
         if not _COMPILES.search(side.text):
             return side, None
         key = hashlib.sha256(side.text.encode()).hexdigest()
-        if key not in self._known:
-            self._known[key] = await _build(stage, side)
-            while len(self._known) > _KEPT:
-                del self._known[next(iter(self._known))]
-        found = self._known[key]
+        async with self._turns.of(key):
+            if key not in self._known:
+                self._known[key] = await _build(stage, side)
+                while len(self._known) > _KEPT:
+                    del self._known[next(iter(self._known))]
+            found = self._known[key]
         return (side, found) if isinstance(found, Built) else (replace(side, natives=found), None)
 
 

@@ -78,9 +78,11 @@ class ModuleTrack:
         self._sides = dict(sides)
         self._order = random.SystemRandom()
         self._limits = {
-            name: stage.round_limits(name == "candidate") for name in ("original", "incumbent", "candidate")
+            name: stage.round_limits(name == "candidate") for name in ("original", "incumbent", "candidate", "control")
         }
         self._on_device = stage.on_device
+        self._asked: tuple[str, ...] = ()  # the letters of the round that the maker works on
+        self._ahead: Round | None = None  # made while the sides' answers to the last one were compared
         self._round_s: dict[Side, list[float]] = {}
         self.begun_s: dict[Side, float] = {}
         self.compared: list[str] = []
@@ -103,31 +105,43 @@ class ModuleTrack:
             await self.check_beyond()
         return fastest([await self.round(timed=True) for _ in range(2 if self._plans.twice else 1)])
 
-    async def round(self, letters: Sequence[str] = (), timed: bool = False) -> Pair:
+    async def rounds(self, letters: Sequence[Sequence[str]], then: Sequence[str] = ()) -> None:
+        """Rounds that are not timed, each with its ``letters``; ``then``: those of the round after them."""
+        for now, following in zip(letters, [*letters, then][1:], strict=True):
+            await self.round(now, following)
+
+    async def round(self, letters: Sequence[str] = (), then: Sequence[str] = (), timed: bool = False) -> Pair:
         """One round by every side, in random order.  ``RoundFailed`` names the side that failed.
 
         ``letters``: habits of the values of as many calls; the others are as drawn.
+        ``then``: likewise of the next round, whose inputs are made while the answers to this one are compared.
         ``timed``: its seconds count, so its clocks must agree; beside builds and verifications they need not.
         """
         made = await self._make(letters)
         names = list(self._sides)
         self._order.shuffle(names)
         found = {name: await self._round(name, made) for name in names}
+        async with self._making_ahead(then):
+            found = await self._compared(made, found, timed, is_drawn=not letters)
+        pair = pair_of(found, self.clock)
+        for name in names:
+            self._round_s.setdefault(name, []).append(pair.total(name))
+        return pair
+
+    async def _compared(self, made: Round, found: dict[Side, Ran], timed: bool, is_drawn: bool) -> dict[Side, Ran]:
+        """The answers of a round, with the seconds that count.  ``RoundFailed`` for a side that is not right."""
         if self._on_device:
             found = self._by_clocks(found, timed)
         elif "candidate" in found:
             self._see_shared(found["original"].code, found["candidate"].code)
-        if "candidate" in found and not letters:  # the rule is asked about draws of the problem itself
+        if "candidate" in found and is_drawn:  # the rule is asked about draws of the problem itself
             await anyio.to_thread.run_sync(self.official.see, found["original"].stdout, found["candidate"].stdout)
         try:
             await self._check(made, found)
         except RoundFailed as failed:
             failed.official = await self._all_trials() if failed.side == "candidate" else None
             raise
-        pair = pair_of(found, self.clock)
-        for name in names:
-            self._round_s.setdefault(name, []).append(pair.total(name))
-        return pair
+        return found
 
     def _see_shared(self, original: int, candidate: int) -> None:
         """Outputs of a round that are the memory of an input; bits of arrays, the inputs first (``shim_held.h``)."""
@@ -161,11 +175,13 @@ class ModuleTrack:
             await anyio.to_thread.run_sync(self.official.see, found["original"].stdout, found["candidate"].stdout)
         return self.official.accepts
 
-    async def calls_seen(self, letters: Sequence[str] = ()) -> list[CallSeen]:
-        """Calls of the reference alone that count, with what they took and gave."""
+    async def calls_seen(self, letters: Sequence[str] = (), then: Sequence[str] = ()) -> list[CallSeen]:
+        """Calls of the reference alone that count, with what they took and gave; ``letters``, ``then``: as in
+        ``round``."""
         made = await self._make(letters)
         output = (await self._round("original", made)).stdout
-        errors = await anyio.to_thread.run_sync(self._errors, made, output)
+        async with self._making_ahead(then):
+            errors = await anyio.to_thread.run_sync(self._errors, made, output)
         own, each = self._grouped(errors), self._contract.output_bytes
         inputs, taken = made.inputs.read(), self._contract.input_bytes
         return [
@@ -179,11 +195,39 @@ class ModuleTrack:
         return start_seconds(self.begun_s.get(name, 0.0), self._round_s.get(name, []))
 
     async def _make(self, letters: Sequence[str] = ()) -> Round:
-        asked = [*letters, *[USUAL] * self._plans.slots][: self._plans.slots]
-        numbers = [LETTERS.index(letter) for letter in asked]
+        """The inputs of a round: made ahead where they are those, else made now."""
+        if self._asked:
+            self._ahead = await self._made()
+        if self._ahead is not None and self._ahead.letters == self._all_letters(letters):
+            ahead, self._ahead = self._ahead, None
+            return ahead
+        self._ask(letters)
+        return await self._made()
+
+    @asynccontextmanager
+    async def _making_ahead(self, letters: Sequence[str]) -> AsyncIterator[None]:
+        """While the block works on a round, the maker works on the next one; at the end it is done, since beside timed
+        calls it must not go on.  Nothing is made where there is one ahead."""
+        if self._ahead is None and not self._asked:
+            self._ask(letters)
+        yield
+        if self._asked:
+            self._ahead = await self._made()
+
+    def _all_letters(self, letters: Sequence[str]) -> tuple[str, ...]:
+        return (*letters, *[USUAL] * self._plans.slots)[: self._plans.slots]
+
+    def _ask(self, letters: Sequence[str]) -> None:
+        self._asked = self._all_letters(letters)
+        numbers = [LETTERS.index(letter) for letter in self._asked]
         seeds = b"".join(struct.pack("<2q", secrets.randbits(62), number) for number in numbers)
         with Blob.of(seeds) as blob:
-            ran = await self._maker.round(blob, *self._limits["original"])
+            self._maker.ask(blob, *self._limits["original"])
+
+    async def _made(self) -> Round:
+        """What the maker was asked for.  InputError if it fails."""
+        ran, asked = await self._maker.answer(self._limits["original"][1]), self._asked
+        self._asked = ()
         if ran.ending != "answered":
             raise InputError(f"get_inputs of the reference failed: {last_words(ran)}")
         taken = self._contract.input_bytes
@@ -191,7 +235,7 @@ class ModuleTrack:
         whole = memoryview(ran.stdout)  # slices of bytes would copy tens of megabytes several times a round
         slots = [whole[at : at + each] for at in range(0, len(whole), each)]
         inputs = Blob.joined([slot[:taken] for slot in slots])
-        return Round(inputs, tuple(bytes(slot[taken:]) for slot in slots), tuple(asked))
+        return Round(inputs, tuple(bytes(slot[taken:]) for slot in slots), asked)
 
     async def _round(self, name: Side, made: Round) -> Ran:
         return answered(name, await self._sides[name].round(made.inputs, *self._limits[name]))

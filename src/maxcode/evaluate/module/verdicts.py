@@ -29,7 +29,7 @@ def module_failed(failed: RoundFailed) -> Evaluation:
 
     InputError if the reference failed, except for memory of a GPU, which nothing limits.
     """
-    if failed.side == "original" and failed.ran is not None and OUT_OF_MEMORY in failed.ran.stderr:
+    if failed.side in ("original", "control") and failed.ran is not None and OUT_OF_MEMORY in failed.ran.stderr:
         return Evaluation(Outcome.CRASHED, Feedback(("it left too little GPU memory for the reference",)))
     failed.official = None if failed.cheats else bool(failed.official)  # what does not answer is not correct there
     return failed_in(failed)

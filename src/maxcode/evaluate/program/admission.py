@@ -24,7 +24,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
 from maxcode.evaluate.ladder.interpreter import tongue_of
-from maxcode.evaluate.ladder.kept_admissions import NOT_KEPT, KeptAdmissions
+from maxcode.evaluate.ladder.kept_admissions import AGAIN, NOT_AGAIN, NOT_KEPT, KeptAdmissions
 from maxcode.evaluate.ladder.original_runs import plan, step
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
@@ -44,8 +44,6 @@ from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
 _NONE_KEPT = KeptAdmissions()
-_KEPT = "the original was not run again for its admission: {}"
-_ANEW = "the original was run again for its admission: {}"
 _UNWRITTEN = (
     "the answer of the original {} depends on memory it never wrote; candidates are not refused for that here: set the "
     "memory before it is read"
@@ -126,12 +124,12 @@ class Admissions:
         if known is not None:
             source = PROGRAM_KINDS[problem.kind].source(self._sandbox, problem)
             admitted = known.admitted(problem, original, source)
-            return replace(admitted, notes=(_KEPT.format(why), *admitted.notes))
+            return replace(admitted, notes=(NOT_AGAIN.format(why), *admitted.notes))
         admitted = await self._learned(problem, original)
         if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
             learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
             await anyio.to_thread.run_sync(self._earlier.keep, key, rests_on, learned)
-        note = () if why in ("", NOT_KEPT) else (_ANEW.format(why),)
+        note = () if why in ("", NOT_KEPT) else (AGAIN.format(why),)
         return replace(admitted, notes=(*note, *admitted.notes))
 
     async def _learned(self, problem: Problem, original: Built) -> Admitted:

@@ -37,6 +37,7 @@ from maxcode.evaluate.python.track import PythonTrack, RecordedPairs, Seen, open
 from maxcode.evaluate.rounds.round import (
     CALL,
     VERIFY_ROUNDS,
+    Beyond,
     RoundFailed,
     Sitting,
     failed_in,
@@ -179,7 +180,7 @@ class PythonStages:
         return min(pair.total("original") for pair, _ in found) / layout.calls, found[0][1].seen, layout
 
     async def run(
-        self, staged: Staged, sides: Mapping[Side, Program], end: End, verify: int, beyond: bool = False
+        self, staged: Staged, sides: Mapping[Side, Program], end: End, verify: int, beyond: Beyond = "never"
     ) -> Sitting:
         handing = Handing()
         if staged.problem.spec.python_spec.calls is not None:

@@ -9,32 +9,27 @@ its pairs, and would look like a gain of some per cent.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self
 
-import anyio
-
-from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
-from maxcode.core.stats import LOOKS, RaceRule
+from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.ladder.race import End, RaceResult, Side, end_of_playoff, end_of_race, timing_of, together
-from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, Sitting, after, seen_in
-from maxcode.evaluate.rounds.stages import P, Rival, S, Stages
+from maxcode.evaluate.ladder.race import End, Side, end_of_playoff, end_of_race, timing_of
+from maxcode.evaluate.rounds.confirming import Confirmation
+from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, Beyond, RoundFailed
+from maxcode.evaluate.rounds.stages import P, S, Stages
 from maxcode.evaluate.rounds.winner_check import RoundsCheck
 from maxcode.sandbox.sandbox import Sandbox
 
-Found = TypeVar("Found")
 PLAYOFF_PAIRS = 15
-SITTING_PAIRS = 6
 
 
 class RoundsEvaluator(Generic[S, P]):
@@ -94,8 +89,9 @@ class RoundsEvaluator(Generic[S, P]):
         return found
 
     async def _raced(self, staged: S, sides: Mapping[Side, P], end: End) -> Evaluation:
+        beyond: Beyond = "first" if self._rule.evident is None else "unless faster"  # then it is confirmed, which looks
         try:
-            seen = await self._stages.run(staged, sides, end, VERIFY_ROUNDS, beyond=True)
+            seen = await self._stages.run(staged, sides, end, VERIFY_ROUNDS, beyond)
         except RoundFailed as failed:
             if failed.side != "incumbent":
                 return self._stages.failed(failed)
@@ -116,7 +112,7 @@ class RoundsEvaluator(Generic[S, P]):
 
     async def check(self, problem: Problem, winner: Program) -> RoundsCheck[S, P]:
         """A checker of a winner (``winner_check.py``)."""
-        return RoundsCheck(self._stages, problem, winner)
+        return RoundsCheck(self._stages, problem, winner, self._rule)
 
     async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
         """No race: all inputs of a confirmation are fresh already, or they are calls that nothing can draw."""
@@ -179,35 +175,6 @@ class RoundsEvaluator(Generic[S, P]):
 
     async def _confirmed(self, staged: S, side: P) -> Evaluation:
         try:
-            held, sittings, (rival, why) = await self._in_sessions(staged, side)
+            return await Confirmation(self._stages, self._rule, staged).of(side)
         except RoundFailed as failed:
             return self._stages.failed(failed)
-        timing = sittings[0].told(timing_of(staged.problem, held, staged.inputs), staged.degenerate)
-        timing = replace(timing, confirmed=True, over_compiled=rival)
-        first = replace(sittings[0], warnings=(*seen_in(sittings), *why))
-        return self._stages.right(staged, side, timing, first)
-
-    async def _in_sessions(self, staged: S, side: P) -> tuple[RaceResult, list[Sitting], Rival]:
-        """The confirmation, and the race against the rival.  Where cores are left, the processes of a session start
-        and are verified while those of the session before are timed."""
-        sides: dict[Side, P] = {"original": self._stages.original(staged), "candidate": side}
-        run = partial(self._stages.run, staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
-        turns = anyio.CapacityLimiter(2 if self._stages.leaves_cores(staged) else 1)
-
-        async def in_turn(work: Callable[[], Awaitable[Found]]) -> Found:
-            async with turns:
-                return await work()
-
-        sittings: list[Sitting] = []
-        async with AsyncExitStack() as stack:
-            rival = None
-            while (held := together([one.held for one in sittings], self._rule)) is None:
-                due = next(look for look in LOOKS if look > len(sittings)) - len(sittings)
-                works = [partial(run, beyond=not sittings and number == 0) for number in range(due)]
-                coming = [await stack.enter_async_context(started(partial(in_turn, work))) for work in works]
-                if rival is None:
-                    over_rival = partial(self._stages.over_rival, staged, side)
-                    rival = await stack.enter_async_context(started(partial(in_turn, over_rival)))
-                sittings += [await sitting() for sitting in coming]
-            assert rival is not None  # no session, no verdict
-            return held, sittings, await rival()

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import final
+from typing import Literal, final
 
 from maxcode.core.types import CaseResult, Clock, Evaluation, Feedback, Outcome, Timing
 from maxcode.errors import InputError, MaxcodeError
@@ -19,6 +19,7 @@ from maxcode.sandbox.sandbox import Calls, Ran
 CALL = "calls"  # the one input of such a problem
 VERIFY_ROUNDS = 3
 SIDE = (Path(__file__).parent / "inside" / "side.py").read_text()  # what the drivers share
+Beyond = Literal["never", "first", "unless faster"]  # before a race, or after one that does not end as "faster"
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # their exit statuses
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the original's, and so much more
 
@@ -170,7 +171,7 @@ async def started(
 
 def failed_in(failed: RoundFailed) -> Evaluation:
     """The evaluation of a failed candidate.  InputError if the original failed."""
-    if failed.side == "original":
+    if failed.side in ("original", "control"):
         raise InputError(f"the original failed while being called: {failed}")
     ran, outcome = failed.ran, _outcome(failed)
     words = ran.stderr.decode(errors="replace")[-8000:] if ran is not None else ""

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, Timing
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import End, Side
-from maxcode.evaluate.rounds.round import RoundFailed, Sitting
+from maxcode.evaluate.rounds.round import Beyond, RoundFailed, Sitting
 
 
 def without_work(why: str) -> str:
@@ -62,10 +62,10 @@ class Stages(Protocol[S, P]):
 
     async def built(self, staged: S, program: Program) -> P | Evaluation: ...
 
-    async def run(self, staged: S, sides: Mapping[Side, P], end: End, verify: int, beyond: bool = False) -> Sitting:
+    async def run(self, staged: S, sides: Mapping[Side, P], end: End, verify: int, beyond: Beyond = "never") -> Sitting:
         """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``.
 
-        ``beyond``: check rounds on values beyond those drawn as well.
+        ``beyond``: when to check many rounds on values beyond those drawn as well.
         """
         ...
 

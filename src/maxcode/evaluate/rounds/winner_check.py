@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from maxcode.core.phases import in_stage
+from maxcode.core.stats import LOOKS, RaceRule
 from maxcode.core.types import Action, Evaluation, Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.harness_protocol import FreshRace, Verification
+from maxcode.evaluate.harness_protocol import CheckedAtOnce, FreshRace, Verification
 from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.ladder.sanitize import Sanitized
+from maxcode.evaluate.rounds.confirming import Confirmation
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, after
 from maxcode.evaluate.rounds.stages import P, S, Stages
 
-_PROCESSES = 2  # processes that share the verification, each with its own secrets
+_PROCESSES = 2  # that share the pairs of calls one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class RoundsCheck(Generic[S, P]):
     stages: Stages[S, P]
     problem: Problem
     winner: Program
+    rule: RaceRule
 
     async def refusal(self) -> str:
         """Why the winner must not run; empty if it may."""
@@ -38,28 +41,27 @@ class RoundsCheck(Generic[S, P]):
             refused = side if isinstance(side, Evaluation) else None
         return "" if refused is None else "; ".join(refused.feedback.reasons)
 
-    @in_stage("ten verifications")
-    async def verify_again(self, runs: int) -> Verification:
-        """Rounds of calls that are not timed, in new processes."""
-        rounds = runs // _PROCESSES
-        failures: list[str] = []
-        for process in range(_PROCESSES):
-            why = await self._failure(rounds)
-            failures += [f"process {process + 1}, {why}"] if why else []
-        return Verification(_PROCESSES * rounds, len(failures), tuple(failures))
+    @in_stage("confirmation")
+    async def at_once(self, runs: int) -> CheckedAtOnce:
+        """A confirmation in new processes with new secrets, whose rounds that are not timed are the verification, with
+        the original once more in every session.  InputError if that fails.
 
-    async def _failure(self, rounds: int) -> str:
-        """What fails in so many rounds of new processes with new secrets; empty if nothing does."""
+        Of a session in which the winner failed no round counts as right.
+        """
         staged = await self.stages.fresh(self.problem)
         side = await self.stages.built(staged, self.winner)
         if isinstance(side, Evaluation):
-            return "; ".join(side.feedback.reasons)
+            return CheckedAtOnce(Verification(runs, runs, side.feedback.reasons))
+        rounds = max(VERIFY_ROUNDS, -(-runs // min(LOOKS)))
+        confirmation = Confirmation(self.stages, self.rule, staged, rounds, control=True)
         try:
-            sides: dict[Side, P] = {"original": self.stages.original(staged), "candidate": side}
-            await self.stages.run(staged, sides, after(1), rounds - 1, beyond=True)
+            found = await confirmation.of(side)
         except RoundFailed as failed:
-            return "; ".join(self.stages.failed(failed).feedback.reasons)
-        return ""
+            why, number = "; ".join(self.stages.failed(failed).feedback.reasons), len(confirmation.sittings) + 1
+            return CheckedAtOnce(Verification(number * rounds, rounds, (f"session {number}, {why}",)))
+        return CheckedAtOnce(
+            Verification(len(confirmation.sittings) * rounds), found, tuple(confirmation.control_pairs())
+        )
 
     async def race_fresh(self, pairs: int) -> FreshRace:
         """No race for other inputs: all of a confirmation are fresh already, or they are calls that nothing can draw.

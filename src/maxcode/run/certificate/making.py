@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,8 +18,9 @@ from maxcode.core.stats import interval_of
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing, Trust
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
-from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
+from maxcode.evaluate.harness_protocol import ChecksAtOnce, ChecksInSteps, FreshRace, Harness, WinnerCheck
 from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.machine.machine import describe
 from maxcode.problems.patches import patched
@@ -154,11 +155,7 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
     if not refused:
         made = await work.harness.made(work.problem)
         inputs = CertifiedInputs(tuple(_tested(one, False) for one in made.inputs), made.how, made.notes)
-        found = replace(found, made_inputs=inputs, verification=await check.verify_again(RUNS_LEAST))
-        if found.verification is not None and not found.verification.failed:
-            say("certificate: timing the winner")
-            timed = await _confirmed(work.harness, work.problem, work.winner)
-            found, refused = _with(found, timed), timed.why
+        found, refused = await _verified_and_timed(work, check, replace(found, made_inputs=inputs), say)
     if found.timing is not None:
         say("certificate: timing the winner on newly generated inputs")
         fresh = await check.race_fresh(PAIRS)
@@ -166,11 +163,43 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
         found = replace(found, made_inputs=known)
         found, refused = (found, fresh.failed) if fresh.failed else (replace(found, unseen=timed_on(fresh)), "")
     if found.timing is not None and not refused:
-        say(f"certificate: sanitizers, and timing the original against itself, {found.timing.pairs} pairs")
         async with started(check.sanitized, now=work.problem.goal != "wall") as sanitized:
-            control, refused = await _control(check, found.timing)
-            found = replace(found, control=control, sanitized=await sanitized())
+            if isinstance(check, ChecksInSteps):
+                say(f"certificate: sanitizers, and timing the original against itself, {found.timing.pairs} pairs")
+                control, refused = await _control(check, found.timing)
+                found = replace(found, control=control)
+            found = replace(found, sanitized=await sanitized())
     return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
+
+
+async def _verified_and_timed(
+    work: AdmittedWinner, check: WinnerCheck, found: Certificate, say: Say
+) -> tuple[Certificate, str]:
+    """The certificate with its verification, and with its timing or why there is none; with its control if that comes
+    from the same sessions."""
+    if isinstance(check, ChecksAtOnce):
+        say("certificate: verifying and timing the winner, and the original against itself, in the same sessions")
+        return await _at_once(check, found)
+    assert isinstance(check, ChecksInSteps)
+    found = replace(found, verification=await check.verify_again(RUNS_LEAST))
+    if found.verification is not None and found.verification.failed:
+        return found, ""
+    say("certificate: timing the winner")
+    timed = await _confirmed(work.harness, work.problem, work.winner)
+    return _with(found, timed), timed.why
+
+
+async def _at_once(check: ChecksAtOnce, found: Certificate) -> tuple[Certificate, str]:
+    try:
+        checked = await check.at_once(RUNS_LEAST)
+    except InputError as error:  # the original failed
+        return found, str(error)
+    found = replace(found, verification=checked.verification)
+    if checked.evaluation is None:
+        return found, ""
+    timed = _claimed(checked.evaluation)
+    control = None if timed.timing is None else _controlled(checked.control, timed.timing)
+    return replace(_with(found, timed), control=control), timed.why
 
 
 async def _with_raced(work: AdmittedWinner, known: CertifiedInputs, fresh: FreshRace) -> CertifiedInputs:
@@ -207,19 +236,29 @@ async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Con
         evaluation = (await referee.settle(problem, [state], None))[state.id]
     except InputError as error:  # the original itself gave a wrong answer
         return Confirmed(None, str(error))
+    return _claimed(evaluation)
+
+
+def _claimed(evaluation: Evaluation) -> Confirmed:
+    """What a confirmation claims."""
     why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
     given_only = tuple(words for words in findings_of(evaluation) if not words.startswith(FINDING))  # `sanitized`
     return Confirmed(evaluation.timing, why, evaluation.harsher, given_only, evaluation.trust)
 
 
-async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:
+async def _control(check: ChecksInSteps, timing: Timing) -> tuple[Control | None, str]:
     """Times the original on both sides, in as many sessions as the winner; (None, why) if that failed."""
     try:
         pairs = await check.control(timing.sittings or (timing.pairs,))
     except InputError as error:
         return None, str(error)
+    return _controlled(pairs, timing), ""
+
+
+def _controlled(pairs: Sequence[Pair], timing: Timing) -> Control:
+    """The original against itself, in sessions like the winner's."""
     samples = tuple((pair.total("original"), pair.total("candidate")) for pair in pairs)
-    return Control(samples, interval_of([a / b for a, b in samples], timing.sittings, CONTROL_CONFIDENCE)), ""
+    return Control(samples, interval_of([a / b for a, b in samples], timing.sittings, CONTROL_CONFIDENCE))
 
 
 def _tested(one: Input, timed: bool) -> Tested:
