@@ -59,9 +59,8 @@ def _again(bench: TrainTarget, problem: Problem, tried: Mapping[str, Sequence[Ro
 
 
 def _best(problem: Problem, found: Sequence[Row]) -> str:
-    best = max(found, key=lambda one: one["rate"], default={"text": problem.program.text, "rate": 0.0})
-    text: str = best["text"] if best["rate"] else problem.program.text
-    return text
+    best: Row = max(found, key=lambda one: float(one["rate"]), default={"rate": 0.0})
+    return str(best["text"]) if best["rate"] else problem.program.text
 
 
 async def _timed(bench: TrainTarget, problem: Problem, texts: Sequence[str]) -> dict[str, float]:
@@ -79,8 +78,7 @@ async def _timed(bench: TrainTarget, problem: Problem, texts: Sequence[str]) -> 
 
 def gain(row: Row, arm: str, count: int) -> float:
     """The best of the first ``count`` over the original, 1 where it is slower."""
-    best: float = row["best"][arm][str(count)]
-    return max(1.0, best / row["original"])
+    return max(1.0, float(row["best"][arm][str(count)]) / float(row["original"]))
 
 
 def ratio(found: Sequence[Row], arm: str, count: int, other: str, of: int) -> Row:

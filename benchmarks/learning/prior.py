@@ -22,11 +22,11 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.core.types import Action, Observation, Problem
-from maxcode.policy.rules.kernels.kernel import kernels
+from maxcode.policy.rules.kernels.kernel import Step, kernels
 from maxcode.policy.rules.kernels.nest import loops
 from maxcode.policy.rules.kernels.outline import outline
 from maxcode.policy.rules.kernels.schedule import after, more_than
-from maxcode.policy.rules.kernels.steps import Permitted, Step, offered, reads_pragmas
+from maxcode.policy.rules.kernels.steps import Permitted, offered, reads_pragmas
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
     EditChoice,

@@ -43,7 +43,8 @@ def script(module: Any) -> Any:
 
 def any_kernel() -> TableBench:
     """A machine that rates every kernel."""
-    return TableBench(*(Rated(function=r"\w+") for _ in range(3)))
+    training, afresh, assessing = (Rated(function=r"\w+") for _ in range(3))
+    return TableBench(training, afresh, assessing)
 
 
 def toy_config(folder: Path, **changes: Any) -> Path:
