@@ -35,8 +35,9 @@ class Died(Exception):
 
 @dataclass
 class Rated:
-    """An evaluator that rates kernels by their loops: those that look like one are right."""
+    """An evaluator that rates kernels by their loops: those that look like one, of a ``function``, are right."""
 
+    function: str = "gemm"
     asked: list[str] = field(default_factory=list)
     dies_after: int = 10**9
 
@@ -49,7 +50,7 @@ class Rated:
             raise Died("the power went off")
         if problem.permitted is not None and not used("c", text) <= problem.permitted:
             return Evaluation(Outcome.REJECTED)
-        if not re.search(r"void gemm\(.*for \(", text, re.DOTALL) or "*" not in text:
+        if not re.search(rf"void {self.function}\(.*for \(", text, re.DOTALL) or "*" not in text:
             return Evaluation(Outcome.UNBUILT)
         rate = 1.0 + math.log(len(text))
         timing = replace(exact_timing(rate), gflops=Interval(rate, rate, rate), roofline=60.0)

@@ -1,53 +1,110 @@
-"""The benchmark of training at toy size on a table of rates: every cell once, resumed, at equal measurements."""
+"""The comparisons of training at toy size on a table of rates: every cell once, resumed, at equal distinct kernels."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
+import math
+import random
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import tomli_w
 
-from tests.support.toy_run import DEMO, TABLE, TableBench
+from maxcode.core.types import Observation, State
+from maxcode.errors import InputError
+from maxcode.evaluate.target import LocalMachine
+from maxcode.policy.rules.kernels import Kernels, Permitted
+from maxcode.policy.rules.kernels.schedule import offers
+from maxcode.problems import load
+from tests.support.toy_run import DEMO, TABLE, Rated, TableBench
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+SYRK = BENCHMARKS / "more_kernels" / "syrk"
+GEMM = load(DEMO / "gemm").problem
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Imports a module of the benchmarks by name."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("rl")
+    return importlib.import_module
+
+
+@pytest.fixture
+def script(module: Any) -> Any:
+    return module("rl")
+
+
+def any_kernel() -> TableBench:
+    """A machine that rates every kernel."""
+    training, afresh, assessing = (Rated(function=r"\w+") for _ in range(3))
+    return TableBench(training, afresh, assessing)
+
+
+def toy_config(folder: Path, **changes: Any) -> Path:
+    path = folder / "toy.toml"
+    path.write_text(tomli_w.dumps({**TABLE, "problems": [str(DEMO / "gemm")], **changes}))
+    return path
+
+
+# --------------------------------------------------------------------------------------------------------- comparisons
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("completion", ["text", "schedule"])
-def test_variants_and_what_else_the_measurements_would_have_bought(
+def test_variants_and_what_the_same_number_of_distinct_kernels_brings_otherwise(
     completion: str, script: Any, tmp_path: Path
 ) -> None:
-    config = tmp_path / "toy.toml"
-    config.write_text(tomli_w.dumps({**TABLE, "problems": [str(DEMO / "gemm")]}))
-    bench, changes = TableBench(), {"completion": completion}
-    setting = script.Setting(config, tmp_path / "out", bench, lambda note: None, changes)
+    begin = "corpus" if completion == "schedule" else "empty"
+    config = toy_config(tmp_path, diversity={"begin": begin})
+    bench = TableBench()
+    setting = script.Setting(config, tmp_path / "out", bench, lambda note: None, {"completion": completion})
     found = script.rows(setting, [script.DEFAULT, "plain"], [0])
     names = ["pre-trained", script.DEFAULT, "plain", "corpus", "generator", "best-of-N", "search"]
-    assert [row["variant"] for row in found] == names
-    by_name = {row["variant"]: row for row in found}
+    assert [row["variant"] for row in found["rows"]] == names
+    by_name = {row["variant"]: row for row in found["rows"]}
     measured = by_name[script.DEFAULT]["kernels"]
     assert measured > 0
-    assert all(0 < by_name[kind]["kernels"] <= measured for kind in script.BESIDE)
+    assert all(by_name[kind]["kernels"] == measured for kind in ("corpus", "generator", "search"))
+    assert 0 < by_name["best-of-N"]["kernels"] <= measured
     assert by_name["corpus"]["valid"] == 1.0
-    assert by_name["corpus"]["best"][1] > 1.0
     assert set(by_name["plain"]["step"]) == set(script.SECONDS)
     told = script.table(found)
-    assert all(name in told for name in names)
+    assert all(name in told for name in (*names, "of 4 unique"))
+    assert ("RL over search" in told) == bool(by_name[script.DEFAULT]["finalists"])
     before = len(bench.training.asked)
     assert script.rows(setting, [script.DEFAULT, "plain"], [0]) == found
     assert len(bench.training.asked) == before, "a cell that is there is not made again"
     assert json.loads((tmp_path / "out" / "cells" / "corpus-0.json").read_text()) == by_name["corpus"]
+
+
+@pytest.mark.slow
+def test_the_arms_meet_in_one_race_and_the_archive_counts_what_it_began_with(
+    module: Any, script: Any, tmp_path: Path
+) -> None:
+    config = toy_config(tmp_path, diversity={"begin": "corpus"})
+    setting = script.Setting(config, tmp_path / "out", TableBench(), lambda note: None, {"completion": "schedule"})
+    found = script.rows(setting, [script.DEFAULT], [0])
+    (race,) = found["races"]
+    arms = [script.DEFAULT, *script.BESIDE]
+    assert sorted(race["best"]) == sorted(arms)
+    assert len(race["rounds"]) == module("learning.finals").ROUNDS
+    rate = {name: 1.0 + math.log(len(text)) for name, text in race["winners"].items()}  # as the table has it
+    for name in arms:
+        assert race["best"][name]["value"] == pytest.approx(rate[name])
+        assert script.over(race, script.DEFAULT, name)["value"] == pytest.approx(rate[script.DEFAULT] / rate[name])
+    run = tmp_path / "out" / "runs" / module("learning.cells").slug(f"{script.DEFAULT}-0")
+    lines = [json.loads(line) for line in (run / "grpo" / "measurements.jsonl").read_text().splitlines()]
+    begun = json.loads((run / "corpus.json").read_text())["measured"]["gemm"]
+    alone = {line["key"].split()[1] for line in lines}
+    assert len(begun) == 3
+    assert len(alone) <= found["rows"][1]["kernels"] <= len(alone) + 3
 
 
 def test_the_variants_are_those_that_are_to_be_compared(script: Any) -> None:
@@ -56,3 +113,93 @@ def test_the_variants_are_those_that_are_to_be_compared(script: Any) -> None:
     for name, changes in script.VARIANTS.items():
         assert changes["diversity.archive"] == ("SQD" in name or "archive" in name), name
         assert changes["diversity.promotion"] == ("SQD" in name or "stages" in name), name
+
+
+# ------------------------------------------------------------------------------------------------------------ transfer
+
+
+@pytest.mark.slow
+def test_a_policy_of_several_kernels_proposes_for_one_that_is_held_out(script: Any, tmp_path: Path) -> None:
+    changes = {"completion": "schedule"}
+    setting = script.Setting(toy_config(tmp_path), tmp_path / "out", any_kernel(), lambda note: None, changes)
+    held = script.Held((str(SYRK),), (2, 4), 1)
+    found = script.transferred(setting, held, 0)
+    assert [Path(name).name for name in found["trained on"]] == ["gemm", "nest00"]
+    (row,) = found["rows"]
+    assert row["problem"] == "syrk"
+    assert row["measured"] == dict.fromkeys(("policy", "pre-trained", "random", "search"), 4)
+    assert all(best["4"] >= best["2"] > 0 for best in row["best"].values())
+    assert "policy after 2 over search after 4: " in script.summary([found])
+    before = len(setting.bench.training.asked)
+    assert script.transferred(setting, held, 0) == found
+    assert len(setting.bench.training.asked) == before
+    with pytest.raises(InputError, match="gemm would be trained on and held out"):
+        script.transferred(setting, script.Held((str(DEMO / "gemm"),), (2,), 1), 0)
+
+
+def test_generated_nests_are_problems_and_the_same_for_one_seed(module: Any, tmp_path: Path) -> None:
+    nests = module("learning.nests")
+    paths = nests.written(tmp_path / "one", 16)
+    problems = [load(path).problem for path in paths]
+    assert [one.id for one in problems] == [f"nest{number:02}" for number in range(16)]
+    for one in problems:
+        assert offers(one.language, one.program.text, Permitted(templates=False), one.program.text)
+    again = nests.written(tmp_path / "two", 16)
+    assert [load(path).problem.program for path in again] == [one.program for one in problems]
+
+
+@pytest.mark.sandbox
+def test_the_compiler_takes_every_kind_of_nest_and_it_writes_what_it_says(module: Any, tmp_path: Path) -> None:
+    nests = module("learning.nests")
+    target = LocalMachine()
+    for path in nests.written(tmp_path, len(nests.KINDS)):
+        _, admitted, _ = anyio.run(target.prepare, load(path).problem)
+        assert admitted.timed, (path.name, admitted.notes)
+
+
+# -------------------------------------------------------------------------------------------------------------- a prior
+
+
+def test_a_prior_without_weights_proposes_what_the_policy_kernels_proposes(module: Any) -> None:
+    prior = module("learning.prior")
+    for draw in range(30):
+        asked = Observation((), State(GEMM), draw)
+        mine, theirs = (anyio.run(policy.propose, asked) for policy in (prior.Fitted({}), Kernels()))
+        assert mine.program == theirs.program, draw
+
+
+def test_a_fit_makes_likelier_what_led_to_a_gain(module: Any) -> None:
+    prior = module("learning.prior")
+    may = prior.allowed(GEMM, templates=False)
+    labels, priors, options = prior.decisions(GEMM.language, GEMM.program.text, may)
+    good = [label for label in labels if label.startswith("accumulate(")]
+    assert 0 < len(good) < len(labels)
+    drawn = random.Random(0).choices(labels, prior.probabilities(priors, options, {}), k=100)
+    chains = [
+        prior.Chain(GEMM.id, GEMM.language, (label,), (GEMM.program.text,), (4.0 if label in good else 1.0,))
+        for label in drawn
+    ]
+    weights = prior.fitted(prior.choices(chains, {GEMM.id: may}))
+
+    def share(found: dict[str, float]) -> float:
+        shares = prior.probabilities(priors, options, found)
+        return float(sum(one for one, label in zip(shares, labels, strict=True) if label in good))
+
+    assert share(weights) > 1.5 * share({})
+    assert prior.led_to(prior.Chain("", "c", ("a", "b", "c"), ("", "", ""), (0.5, 2.0, 0.0))) == [
+        math.log(2.0),
+        math.log(2.0),
+        0.0,
+    ]
+
+
+@pytest.mark.slow
+def test_a_prior_is_fitted_on_nests_and_tested_on_kernels_that_are_held_out(module: Any, tmp_path: Path) -> None:
+    tuner, cells = module("tuner"), module("learning.cells")
+    setting = cells.Setting(tuner.DEMO, tmp_path / "out", any_kernel(), lambda note: None)
+    options = argparse.Namespace(nests=2, chains=2, at=[2, 4], seeds=[0], held_out=[SYRK])
+    found, told = tuner.tuned(setting, options)
+    (row,) = found["tests"][0]
+    assert row["measured"] == {"fitted": 4, "by hand": 4}
+    assert "fitted after 2 over by hand after 4: " in told
+    assert json.loads((tmp_path / "out" / "weights.json").read_text()) == found["fit"]["weights"] != {}

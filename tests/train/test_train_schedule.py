@@ -80,6 +80,11 @@ def test_a_completion_is_the_kernel_that_its_schedule_makes_or_says_why_not() ->
     assert Scheduled(templates=True).read(GEMM, "product(i in gemm, template=direct, MR=4, NV=2, VL=4)").program
 
 
+def test_the_problems_of_a_training_are_folders_and_names_in_suites() -> None:
+    found = config(problems=["gemm", "polybench:syrk/SMALL", "/anywhere"], grpo={**TABLE["grpo"], "prompts": 3})  # type: ignore[dict-item]
+    assert found.paths == (DEMO / "gemm", Path("polybench:syrk/SMALL"), Path("/anywhere"))
+
+
 def test_schedules_are_a_choice_of_the_configuration() -> None:
     assert prompts_of(toy()) != prompts_of(config()) == Scheduled(templates=False)
     assert prompts_of(config(corpus={"templates": True})) == Scheduled(templates=True)
@@ -111,6 +116,14 @@ def test_every_schedule_of_the_corpus_is_legal_by_its_prompt_and_makes_its_kerne
     assert 80 < shown < 200
     assert len(kernels.distinct(corpus)) > 100
     assert corpus == list(kernels.examples([GEMM, STENCIL], TABLE_OF_KERNELS, 3, "schedule"))
+
+
+def test_no_schedule_writes_a_pragma_that_the_flags_do_not_enable(corpus: list[kernels.Example]) -> None:
+    """The flags of the demonstration's gemm enable OpenMP's pragmas, those of the stencil do not."""
+    omp = {one.problem for one in corpus if "as=omp" in one.schedule or "as=reduction" in one.schedule}
+    assert omp == {"gemm"}
+    assert any("as=ivdep" in one.schedule for one in corpus if one.problem == "stencil")
+    assert (PROMPTS.allowed(GEMM).simd_pragmas, PROMPTS.allowed(STENCIL).simd_pragmas) == (True, False)
 
 
 def test_a_problem_without_a_step_has_no_corpus() -> None:

@@ -1,6 +1,6 @@
 """The configuration of a training run: one TOML file, whose tables are the fields below.
 
-    problems = ["examples/gemm"]       # folders with problem.toml
+    problems = ["examples/gemm"]       # folders with problem.toml, or names in suites ("polybench:gemm")
     completion = "text" | "schedule"   # what the policy writes: a whole file, or steps of the kernels policy
     [model]      path = "Qwen/..." or scratch = { hidden = 128, ... }, lora = { r = 16 }
     [reward]     kind = "shaped" | "paper" | "gated"
@@ -24,6 +24,7 @@ import msgspec
 
 from maxcode.core.files import read_toml
 from maxcode.errors import InputError, unknown
+from maxcode.problems import is_named
 from maxcode.search.stages import USUAL, Stages, read_stages
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import Diversity
@@ -183,8 +184,9 @@ class BenchTable:
 @final
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """A training run.  Paths of ``problems`` and stages are relative to the file's folder.  ``completion``: what the
-    policy writes, the text of a kernel or a schedule that makes it (``prompts.py``)."""
+    """A training run.  Paths of ``problems``, which may also be names in suites, and of stages are relative to the
+    file's folder.  ``completion``: what the policy writes, the text of a kernel or a schedule that makes it
+    (``prompts.py``)."""
 
     problems: tuple[str, ...]
     completion: Literal["text", "schedule"] = "text"
@@ -202,8 +204,9 @@ class TrainConfig:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The problems' folders."""
-        return tuple(self.folder / name for name in self.problems)
+        """The problems' folders, and names in suites."""
+        paths = map(Path, self.problems)
+        return tuple(path if is_named(path) else self.folder / path for path in paths)
 
     @property
     def rules(self) -> Diversity:

@@ -26,12 +26,11 @@ from maxcode.core.files import read_file, write_whole
 from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import InputError, MachineError
-from maxcode.policy.rules.kernels import Permitted
 from maxcode.policy.rules.kernels.schedule import Taken, needs, offers, walk, written
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
 from maxcode.train.diversity import BEFORE
-from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout
+from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout, steps_on_one_core
 from maxcode.train.rewards import rate
 
 EXTRA, SHOWN = 0.3, 0.5  # probability of a further technique; of an earlier kernel in the prompt
@@ -71,7 +70,7 @@ def examples(
 
 def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _Maker) -> Iterator[Example]:
     original = problem.program.text
-    allowed = Permitted(on_one_core(problem), templates=table.templates)
+    allowed = steps_on_one_core(problem, table.templates)
     if not offers(problem.language, original, allowed, original):
         raise InputError(f"{problem.id} has no corpus: no step of the kernels policy is possible; leave it out")
     while True:

@@ -38,6 +38,7 @@ from maxcode.llm.completion import Unread, read
 from maxcode.policy.llm import messages
 from maxcode.policy.rules.kernels import Permitted, applied
 from maxcode.policy.rules.kernels.outline import outline
+from maxcode.policy.rules.kernels.steps import reads_pragmas
 from maxcode.search.archive import Kept
 from maxcode.search.methods import observing, recipe
 from maxcode.search.scene import Scene
@@ -51,6 +52,11 @@ LOOPS, TO = "//loops", "//to"
 def on_one_core(problem: Problem) -> frozenset[str]:
     """The techniques that a compact prompt permits."""
     return ON_ONE_CORE if problem.permitted is None else problem.permitted
+
+
+def steps_on_one_core(problem: Problem, templates: bool) -> Permitted:
+    """What the steps to an answer, or to a kernel of a corpus, may use; no pragma that the compiler ignores."""
+    return Permitted(on_one_core(problem), simd_pragmas=reads_pragmas(problem.spec.flags), templates=templates)
 
 
 class Prompts(Protocol):
@@ -119,7 +125,7 @@ class Scheduled:
 
     def allowed(self, problem: Problem) -> Permitted:
         """What the lines of a schedule may use."""
-        return Permitted(on_one_core(problem), templates=self.templates)
+        return steps_on_one_core(problem, self.templates)
 
     def schedule(self, action: Action) -> str:
         return action.completion

@@ -15,7 +15,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.core.types import Action, Observation
 from maxcode.policy.rules.kernels.schedule import after, more_than
-from maxcode.policy.rules.kernels.steps import Permitted, offered
+from maxcode.policy.rules.kernels.steps import Permitted, offered, reads_pragmas
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
     EditChoice,
@@ -87,7 +87,7 @@ def _allowed(request: ProposalRequest, templates: bool) -> Permitted:
     permitted = problem.permitted
     if named is not None or "no technique is permitted" in told:
         permitted = frozenset(re.findall(r"^- (\w+)", named[1], re.MULTILINE)) if named is not None else frozenset()
-    return Permitted(permitted, wall and "-fopenmp" in flags, bool(flags & {"-fopenmp", "-fopenmp-simd"}), templates)
+    return Permitted(permitted, wall and "-fopenmp" in flags, reads_pragmas(flags), templates)
 
 
 @final

@@ -93,6 +93,11 @@ class Permitted:
         return not packs and (self.simd_pragmas or params.get("as") not in ("omp", "reduction"))
 
 
+def reads_pragmas(flags: Iterable[str]) -> bool:
+    """Whether a compiler with these flags reads OpenMP's pragmas for vectors."""
+    return not {"-fopenmp", "-fopenmp-simd"}.isdisjoint(flags)
+
+
 def offered(unit: Unit, allowed: Permitted) -> Iterator[tuple[Step, list[Edit]]]:
     """The steps that may be used on a program, with their edits."""
     for step in ALL:

@@ -1,0 +1,108 @@
+"""What arms reach on kernels that are held out, by the number of measurements.
+
+    arm, kernel -> distinct kernels in order, each measured once -> the best of the first k, for every k
+                -> timed again in one sitting -> ratios of arms, kernel by kernel
+
+The best of the first k is chosen by the measurement on the way, as a user's run chooses it, and counts by the later
+timing.  A kernel on which nothing helped counts as its original.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import anyio
+
+from learning.arms import Tried, speed
+from learning.cells import Row, Setting, kept
+from maxcode.core.stats import bootstrap, geometric_mean, median_interval, sign_flip_p
+from maxcode.core.types import Action, Problem
+from maxcode.train.evaluators import TrainTarget
+
+ROUNDS = 3  # timings of each best, of several pairs each
+Arm = Callable[[Problem], Sequence[Tried]]
+
+
+def held_out(
+    setting: Setting, problems: Sequence[Problem], arms: Mapping[str, Arm], at: Sequence[int], name: str
+) -> list[Row]:
+    """For every kernel: how many each arm measured, and the rate of its best of the first k."""
+    found = []
+    for problem in problems:
+        tried = {
+            arm: kept(setting, f"{name} {problem.id} {arm}", partial(_tried, make, problem))["tried"]
+            for arm, make in arms.items()
+        }
+        again = partial(_again, setting.bench, problem, tried, at)
+        found.append(kept(setting, f"{name} {problem.id} again", again))
+    return found
+
+
+def _tried(make: Arm, problem: Problem) -> Row:
+    return {"tried": [{"text": one.text, "rate": one.rate} for one in make(problem)]}
+
+
+def _again(bench: TrainTarget, problem: Problem, tried: Mapping[str, Sequence[Row]], at: Sequence[int]) -> Row:
+    chosen = {arm: {k: _best(problem, found[:k]) for k in at} for arm, found in tried.items()}
+    texts = sorted({text for by_count in chosen.values() for text in by_count.values()} | {problem.program.text})
+    rates = anyio.run(_timed, bench, problem, texts)
+    return {
+        "problem": problem.id,
+        "original": rates[problem.program.text],
+        "measured": {arm: len(found) for arm, found in tried.items()},
+        "valid": {arm: sum(one["rate"] > 0 for one in found) / max(1, len(found)) for arm, found in tried.items()},
+        "best": {arm: {str(k): rates[text] for k, text in by_count.items()} for arm, by_count in chosen.items()},
+    }
+
+
+def _best(problem: Problem, found: Sequence[Row]) -> str:
+    best: Row = max(found, key=lambda one: float(one["rate"]), default={"rate": 0.0})
+    return str(best["text"]) if best["rate"] else problem.program.text
+
+
+async def _timed(bench: TrainTarget, problem: Problem, texts: Sequence[str]) -> dict[str, float]:
+    rates: dict[str, list[float]] = {text: [] for text in texts}
+    draw = random.Random(0)
+    for _ in range(ROUNDS):
+        for text in draw.sample(texts, len(texts)):
+            action = Action(problem.program.with_text(text))
+            rates[text].append(speed(await bench.assessing.evaluate(problem, action)))
+    return {text: median_interval(found).value if min(found) else 0.0 for text, found in rates.items()}
+
+
+# --------------------------------------------------------------------------------------------------------------- table
+
+
+def gain(row: Row, arm: str, count: int) -> float:
+    """The best of the first ``count`` over the original, 1 where it is slower."""
+    return max(1.0, float(row["best"][arm][str(count)]) / float(row["original"]))
+
+
+def ratio(found: Sequence[Row], arm: str, count: int, other: str, of: int) -> Row:
+    """The geometric mean over kernels of one arm over another, with its interval over kernels, and p by sign flips."""
+    ratios = [gain(row, arm, count) / gain(row, other, of) for row in found]
+    mean = bootstrap(ratios, geometric_mean)
+    p = sign_flip_p([math.log(one) for one in ratios])
+    return {"low": mean.low, "value": mean.value, "high": mean.high, "p": p}
+
+
+def table(found: Sequence[Row], arms: Sequence[str], at: Sequence[int]) -> Iterator[str]:
+    """The gain of every arm on every kernel by measurements."""
+    heads = [f"{arm} {k}" for arm in arms for k in at]
+    yield f"{'speed-up after':20}" + "".join(f"{head:>16}" for head in heads)
+    for row in found:
+        yield f"{row['problem']:20}" + "".join(f"{gain(row, arm, k):16.2f}" for arm in arms for k in at)
+    means = [geometric_mean([gain(row, arm, k) for row in found]) for arm in arms for k in at]
+    yield f"{'geometric mean':20}" + "".join(f"{mean:16.2f}" for mean in means)
+
+
+def compared(found: Sequence[Row], arm: str, others: Sequence[str], at: Sequence[int]) -> Iterator[str]:
+    """The ratios of an arm to others at the same number of measurements, and at the most to fewer."""
+    for other in others:
+        for count, of in [(k, k) for k in at] + [(k, at[-1]) for k in at[:-1]]:
+            one = ratio(found, arm, count, other, of)
+            told = f"{one['value']:.2f} [{one['low']:.2f}, {one['high']:.2f}], p = {one['p']:.3f}"
+            yield f"{arm} after {count} over {other} after {of}: {told}, {len(found)} kernels"
