@@ -201,7 +201,39 @@ def _stencil(random: Random) -> str:
     return f"for (int t = 0; t < m; t++) {{ {first} {' '.join(sweep(*chain) for chain in chains)} }}\n"
 
 
-_KINDS: tuple[Callable[[Random], str], ...] = (_loops, _loops, _reduction, _stencil)
+def _elimination(random: Random) -> str:
+    """A row of a factorisation: an element is updated from all before it, with a statement behind the updates."""
+    row = random.choice(["i * n + {}", "i * n + {}", "{}", "{} * n + i", "2 * {}"])
+
+    def at(var: str) -> str:
+        return f"A[{row.format(var)}]"
+
+    low, high = random.choice(["0", "0", "1", "i", "i + 1"]), random.choice(["n", "n", "i", "m"])
+    factors = [f"{at('k')} * B[k * n + j]", f"{at('k')} * A[k * n + j]", "B[k] * A[(k - 1) * n + j]"]
+    update = f"0.3 * {random.choice([*factors, _element(random, 'ijk')])}"
+    ends = [f"{at('j')} *= 0.5;", f"{at('j')} = 0.5 * {at('j')} + B[j];", f"B[j] = {at('j')};", ""]
+    end = random.choice([*ends, _assignment(random, "ij")])
+    body = f"for (int k = {low}; k < j; k++) {{ {at('j')} -= {update}; }} {end}"
+    if random.random() < 0.3:
+        body = f"double r = {at('j')}; for (int k = {low}; k < j; k++) {{ r -= {update}; }} {at('j')} = 0.5 * r;"
+    return f"for (int i = 0; i < n; i++) for (int j = {low}; j < {high}; j++) {{ {body} }}\n"
+
+
+def _sweep(random: Random) -> str:
+    """A sweep in place along a row: a sum of what was, of what comes, and of the iteration before; or a choice of
+    two."""
+    near = ["A[i * n + j - 1]", "A[i * n + j]", "A[(i - 1) * n + j]", "A[i * n + j + 1]", "0.5 * B[j]", "C[i] * B[j]"]
+    near += ["A[i * n + i]", "A[j - 1]", "A[i]"]
+    terms = random.sample(near, random.randint(2, 4))
+    total = "".join(f" {random.choice('+-')} {term}" for term in terms)[3:]
+    value = random.choice(
+        [total, f"({total}) / 4.0", f"({total}) * 0.25", f"{terms[0]} > {terms[1]} ? {terms[0]} : 0.5"]
+    )
+    target = random.choice(["A[i * n + j]", "A[i * n + j]", "A[j]", "A[i * n + m]"])
+    return f"for (int i = 0; i < n; i++) for (int j = {random.choice('01')}; j < n; j++) {target} = {value};\n"
+
+
+_KINDS: tuple[Callable[[Random], str], ...] = (_loops, _loops, _reduction, _stencil, _elimination, _sweep)
 
 
 # ------------------------------------------------------------------------------------------------------------ the steps

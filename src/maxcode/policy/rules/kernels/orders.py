@@ -33,15 +33,21 @@ def accumulate(unit: Unit) -> Iterator[Edit]:
     """Sums into the array element instead of a scalar, so that the loops around the sum can change places."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            made = _accumulated(spot)
-            if made is not None and kernel.is_double(*effect(made).written):
+            made = summed_in_place(spot)
+            if made is not None and _splits(spot, made) and kernel.is_double(*effect(made).written):
                 what = f"sums into the array and splits the loop over {spot.loop.var}"
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=(item,), pragmas=()) for item in made])
                 yield kernel.edit("accumulate", spot.name, (), what, kernel.change(body))
 
 
-def _accumulated(spot: Spot) -> Body | None:
-    """The body of a loop ``{ double s = x; for (...) s += y; W[f] = g(s); }`` without s, if it may be split."""
+def _splits(spot: Spot, made: Body) -> bool:
+    """Whether every item of a new body may have a loop of its own."""
+    return len(cuts(replace(spot.loop, body=made), spot.above)) == len(made) - 1
+
+
+def summed_in_place(spot: Spot) -> Body | None:
+    """The body of a loop ``{ double s = x; for (...) s += y; W[f] = g(s); }`` without s, if nothing reads W[f] in
+    between."""
     match spot.loop.body:
         case (Declare(name=name) as start, Loop(body=(Assign() as add,)) as inner, Assign(op="=") as end):
             named = add.target == name and start.type == "double" and add.op in ("+=", "-=") and "[" in end.target
@@ -55,8 +61,7 @@ def _accumulated(spot: Spot) -> Body | None:
     made.append(replace(inner, body=(Assign(end.target, add.op, add.value),), pragmas=()))
     if end.value != name:
         made.append(Assign(end.target, "=", substituted(end.value, {name: end.target})))
-    whole = replace(spot.loop, body=tuple(made))
-    return tuple(made) if len(cuts(whole, spot.above)) == len(made) - 1 else None
+    return tuple(made)
 
 
 def _target_is_apart(items: Body, above: tuple[Loop, ...]) -> bool:

@@ -42,11 +42,17 @@ _DECLARATION = re.compile(rf"({'|'.join(_TYPES)}) (\w+(?: ?, ?\w+)*);")
 def privatise(unit: Unit) -> Iterator[Edit]:
     """Declares a scalar inside the loop that always sets it first, so that iterations do not share it."""
     for kernel in kernels(unit):
+        found = []
         for name, kind in _scalars(kernel).items():
             body = _private(kernel.body, name, kind)
             if body is not None and body != kernel.body:
+                found.append(name)
                 what = f"declares {name} inside the loops that set it"
                 yield kernel.edit("privatise", f"{name} in {kernel.function.name}", (), what, kernel.change(body))
+        if len(found) > 1:
+            what = f"declares {', '.join(found)} inside the loops that set them"
+            change = kernel.change(privatised(kernel).body)
+            yield kernel.edit("privatise", kernel.function.name, (), what, change)
 
 
 def _scalars(kernel: Kernel) -> dict[str, str]:
@@ -103,7 +109,7 @@ def expand(unit: Unit) -> Iterator[Edit]:
     """Keeps the scalars of a loop in arrays, an element for each iteration, and splits the loop as far as that
     permits."""
     for kernel in kernels(unit):
-        whole = _privatised(kernel)
+        whole = privatised(kernel)
         for spot in whole.spots:
             made = _expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
             if made is not None:
@@ -122,7 +128,8 @@ def _placed(body: Body, spot: Spot, made: _Expanded) -> Body:
     return put(body, top, [*made.making, *inside, *made.freeing])
 
 
-def _privatised(kernel: Kernel) -> Kernel:
+def privatised(kernel: Kernel) -> Kernel:
+    """The kernel with every scalar declared inside the loops that set it, where that is possible."""
     for name, kind in _scalars(kernel).items():
         kernel = replace(kernel, body=_private(kernel.body, name, kind) or kernel.body)
     return kernel
