@@ -14,9 +14,9 @@ PolyBench's own text (`anchors/texts.py`) in these builds:
     Pluto       polycc --tile, then gcc; two cores: --parallel and -fopenmp
 
 Every side is verified like a candidate, on all sizes and on fresh inputs; a side that fails, or is not installed, says
-so.  With --cores 2 the goal is the wall clock, and the policy may use threads.  A policy without a confirmed gain counts
-as the suite's kernel.  The bound of a kernel is its roofline: the time for its operations at the measured peak, or for
-moving its arrays once (of those that it only half needs too), whichever is longer.  The same command resumes.
+so.  With --cores 2 the goal is the wall clock, and the policy may use threads.  Without a confirmed gain the policy
+counts as the suite's kernel.  The bound of a kernel is its roofline: the time for its operations at the measured peak,
+or for moving its arrays once (of those that it only half needs too), whichever is longer.  The same command resumes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -35,12 +35,13 @@ from typing import Any, final
 import anyio
 
 from anchors.builds import FLAGS, anchors, built, version
+from anchors.report import GCC, POLICY, chart, report
 from anchors.texts import own_text
-from figure import standalone
-from maxcode.core.stats import bootstrap, geometric_mean, median_interval, sign_flip_p
+from maxcode.core.stats import geometric_mean, median_interval
 from maxcode.core.types import Outcome, Problem, Program, RaceVerdict
 from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.evaluate.function.sizes import timed_shapes
+from maxcode.evaluate.harness import HarnessTerms, make_harness
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -48,21 +49,16 @@ from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track
 from maxcode.evaluate.ladder.verify import verify
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.evaluate.machine.roofline import memory_of
-from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import expanded, load
 from maxcode.problems.suite import folder_of
 from maxcode.run.job import optimize_source
-from maxcode.run.report.plot import Axis, Mark, Series, Size
 from maxcode.run.request import Request
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
-from trust.rows import Row, Rows, table
+from trust.rows import Row, Rows
 
-GCC, POLICY = "gcc", "policy"
 _BYTES = {"double": 8, "float": 4, "int": 4, "long": 8}
-_WEAKEST = 5
-_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)
 
 
 @final
@@ -132,7 +128,7 @@ async def compared(
     """The sides that are right, in the same passes, and why the others have no part in them."""
     sandbox = await open_safe()
     builder = Builder(sandbox, sandbox.cache)
-    admitted = await ProgramEvaluator(sandbox, builder, single=True).admit(problem)
+    admitted = await make_harness(problem, sandbox, builder, HarnessTerms(goes_on=True)).admit(problem)
     right = Right(sandbox, admitted, FreshInputs(sandbox, builder))
     for name, program in winners.items():
         made = await builder.build(problem, program, final=True)
@@ -250,75 +246,7 @@ def shares(pairs: Sequence[Pair], bound_s: float, admitted: Admitted, seeds: int
     }
 
 
-# ------------------------------------------------------------------------------------------------------------ report
-
-
-def report(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
-    """The table of rows at one size and number of cores, means over its kernels, and the weakest of them."""
-    known = [row for row in rows if "gains" in row]
-    yield table([line(row, names) for row in sorted(known, key=_gain)])
-    yield from (f"{row['kernel']}: {row['why']}" for row in rows if "why" in row)
-    for name in (*names, POLICY):
-        yield mean(f"{name} over {GCC}", [row["gains"][name]["value"] for row in known if name in row["gains"]])
-    for name in (GCC, *names):
-        yield mean(f"{POLICY} over {name}", [row["over"][name]["value"] for row in known if name in row["over"]])
-    weakest = sorted(known, key=_gain)[:_WEAKEST]
-    yield "weakest: " + ", ".join(f"{row['kernel']} {_gain(row):.2f}x" for row in weakest)
-
-
-def _gain(row: Row) -> float:
-    return float(row["gains"][POLICY]["value"])
-
-
-def line(row: Row, names: Sequence[str]) -> dict[str, object]:
-    """A row of the table."""
-    gains = row["gains"]
-    cells = {name: shown(gains[name]) if name in gains else _absent(row["without"].get(name, "-")) for name in names}
-    best = max((gains[name]["value"] for name in names if name in gains), default=1.0)
-    return {
-        "kernel": row["kernel"],
-        "ms": row["ms"],
-        **cells,
-        POLICY: shown(gains[POLICY]) if row["won"] else "nothing",
-        "over the best": f"{_gain(row) / max(1.0, best):.2f}",
-        "won": f"{row['won']}/{row['seeds']}",
-        "of bound": f"{row['bound'][POLICY]:.0%}",
-    }
-
-
-def shown(gain: Mapping[str, float]) -> str:
-    return f"{gain['value']:.2f} [{gain['low']:.2f}, {gain['high']:.2f}]"
-
-
-def _absent(why: str) -> str:
-    return why if why == "not installed" else why.partition(":")[0].partition(" at ")[0]
-
-
-def mean(words: str, ratios: Sequence[float]) -> str:
-    """A geometric mean over kernels with its interval, how often it is a gain, and the p of the sign-flip test."""
-    if not ratios:
-        return f"{words}: no kernel"
-    p = sign_flip_p([math.log(one) for one in ratios])
-    better = sum(one > 1 for one in ratios)
-    return f"{words}: {bootstrap(ratios, geometric_mean)}, better on {better} of {len(ratios)}, p = {p:.2g}"
-
-
-def chart(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """A line of dots a kernel, the best gain of the policy on top; the gain over gcc on a logarithmic scale."""
-    known = sorted((row for row in rows if "gains" in row), key=_gain)
-    there = [name for name in (*names, POLICY) if any(name in row["gains"] for row in known)]
-    values = [math.log10(row["gains"][name]["value"]) for row in known for name in there if name in row["gains"]]
-    ends = min(0.0, *values), max(0.0, *values)
-    x = Axis(ends, [(math.log10(t), f"{t:g}x") for t in _TICKS if ends[0] <= math.log10(t) <= ends[1]], f"over {GCC}")
-    y = Axis((0, max(1, len(known) - 1)), [(at, row["kernel"]) for at, row in enumerate(known)])
-    series = [(name, Series(f"c{at}", dots=list(dots(known, name)), radius=4)) for at, name in enumerate(there)]
-    return str(standalone(Size("", 820, 80 + 20 * len(known), 8), x, y, series))
-
-
-def dots(rows: Sequence[Row], name: str) -> Iterator[Mark]:
-    for at, row in enumerate(rows):
-        if (gain := row["gains"].get(name)) is not None:
-            yield Mark(math.log10(gain["value"]), at, f"{row['kernel']}, {name}: {shown(gain)}")
+# -------------------------------------------------------------------------------------------------------------- main
 
 
 def tell(rows: Sequence[Row], options: argparse.Namespace) -> None:
@@ -338,9 +266,6 @@ def tell(rows: Sequence[Row], options: argparse.Namespace) -> None:
 
 def _group(row: Row) -> tuple[str, int]:
     return row["size"], row["cores"]
-
-
-# -------------------------------------------------------------------------------------------------------------- main
 
 
 def tasks(options: argparse.Namespace) -> list[Task]:

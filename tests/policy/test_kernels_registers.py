@@ -123,11 +123,12 @@ def test_other_values_are_not_shortened(value: str) -> None:
     assert offered(function(SWEEP.format(value)), "shorten") == []
 
 
-def test_several_scalars_become_private_at_once() -> None:
-    text = function("double s, t; for (int i = 0; i < n; i++) { s = A[i]; t = B[i]; C[i] = s * t; }")
-    assert offered(text, "privatise") == ["privatise(s in f)", "privatise(t in f)", "privatise(f)"]
-    made = taken(text, "privatise(f)")
-    assert "double s = A[i];" in made and "double t = B[i];" in made
+def test_a_loop_whose_iterations_share_a_scalar_is_taken_several_at_once() -> None:
+    inner = "s = A[i]; for (int k = 0; k < m; k++) { C[i * m + k] = s; s = B[i * m + k]; }"
+    text = function(f"double s; for (int i = 0; i < n; i++) {{ {inner} }}")
+    made = taken(text, "jam(i in f, factor=2")
+    assert "double s_0 = A[i];" in made and "double s_1 = A[(i + 1)];" in made
+    assert [label for label in offered(text.replace("s = A[i];", ""), "jam") if "(i in f" in label] == []
 
 
 ROWS = """for (int i = 0; i < n; i++)
@@ -171,3 +172,31 @@ def test_a_factorisation_by_columns_is_made_by_rows() -> None:
 def test_what_needs_an_element_before_it_is_final_keeps_its_order(old: str, new: str) -> None:
     text = f"int k = 0; {ROWS.replace(old, new)}"
     assert offered(function(text), "right_looking") == []
+
+
+COLUMNS = """for (int j = 0; j < n; j++) {
+    B[j] = 0.0;
+    for (int i = 0; i < m; i++) B[j] += A[i * n + j];
+    B[j] /= n;
+}"""
+
+
+def test_a_loop_is_split_and_its_parts_move_through_rows() -> None:
+    made = written(taken(function(COLUMNS), "contiguous(j in f)"))
+    assert "for (int i = 0; i < m; i++) {\nfor (int j = 0; j < n; j++) {\nB[j] += A[i * n + j];" in made
+    assert made.count("for (int j") == 3
+    assert offered(made, "contiguous") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("A[i * n + j]", "A[j * m + i]"),  # it moves through rows
+        ("B[j] /= n", "B[j + 1] = 0.5 * B[j]"),
+        ("B[j] = 0.0;", "double n = B[j];"),
+        ("B[j] += A[i * n + j]", "B[j] = A[i * n + j] * B[j + 1]"),
+        ("i < m", "i < j"),
+    ],
+)
+def test_a_loop_that_may_not_be_split_or_would_jump_stays(old: str, new: str) -> None:
+    assert offered(function(f"int i = 0; {COLUMNS.replace(old, new)}"), "contiguous") == []

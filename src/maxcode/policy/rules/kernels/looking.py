@@ -9,18 +9,18 @@ element is final.  The names are those of the literature on factorisations (Golu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import Access, Pair, later, pairs
-from maxcode.code.polyhedral.polynomials import added, coefficient, name, number
+from maxcode.code.polyhedral.polynomials import added, name, number
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
 from maxcode.policy.rules.kernels.nest import Assign, Loop, changed, printed, put, substituted, words_in
-from maxcode.policy.rules.kernels.orders import summed_in_place
+from maxcode.policy.rules.kernels.orders import jumps, summed_in_place
 from maxcode.policy.rules.kernels.registers import is_innermost
 from maxcode.policy.rules.kernels.scalars import privatised
 
@@ -55,14 +55,16 @@ def _turned(kernel: Kernel, spot: Spot) -> Loop | None:
     seen = effect((loop,), spot.above)
     if not triangle or not fixed or seen.opaque or seen.scalars or not kernel.counts_signed(loop, inner):
         return None
-    if not _moves_nearer(seen.accesses, len(spot.above)) or any(
-        _is_late(pair, len(spot.above)) for pair in pairs(seen.accesses, sums=False)
+    depth = len(spot.above)
+    updates = [access for access in seen.accesses if _is_update(access, depth)]
+    if jumps(updates, depth) >= jumps(updates, depth + 1) or any(
+        _is_late(pair, depth) for pair in pairs(seen.accesses, sums=False)
     ):
         return None
     here = {loop.var: inner.var}
     final = changed(tuple(ends), lambda text: substituted(text, here))
-    updates = replace(inner, var=loop.var, low=f"{inner.var} + 1", high=loop.high, type=loop.type)
-    return replace(loop, var=inner.var, body=(*final, updates), type=inner.type)
+    after = replace(inner, var=loop.var, low=f"{inner.var} + 1", high=loop.high, type=loop.type)
+    return replace(loop, var=inner.var, body=(*final, after), type=inner.type)
 
 
 def _is_late(pair: Pair, depth: int) -> bool:
@@ -75,16 +77,6 @@ def _is_late(pair: Pair, depth: int) -> bool:
         end, update = pair.first.levels[depth].var, later(pair.second.levels[depth + 1].var)
         return pair.exists((*same, "<"), [added(added(name(end), name(update), -1), number(1), -1)])
     return False  # an update (j, k) and an end at j' >= j: k < j
-
-
-def _moves_nearer(accesses: Sequence[Access], depth: int) -> bool:
-    """Whether fewer accesses of the updates jump along the outer loop than along the inner one."""
-    jumps = [0, 0]
-    for access in accesses:
-        for which in (0, 1) if _is_update(access, depth) and access.index else ():
-            stride = coefficient(access.index[0] or {}, access.levels[depth + which].var)
-            jumps[which] += stride not in ({}, number(1))
-    return jumps[0] < jumps[1]
 
 
 def _is_update(access: Access, depth: int) -> bool:

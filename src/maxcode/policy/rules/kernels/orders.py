@@ -1,13 +1,14 @@
-"""Steps that change the order of iterations: accumulate, distribute, fuse, interchange, order."""
+"""Steps that change the order of iterations: accumulate, contiguous, distribute, fuse, interchange, order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, permutations
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.dependences import Access
 from maxcode.code.polyhedral.polynomials import coefficient, number
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Spot, kernels
@@ -87,6 +88,38 @@ def distribute(unit: Unit) -> Iterator[Edit]:
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=part) for part in parts])
                 what = f"splits the loop over {spot.loop.var} into {len(parts)}"
                 yield kernel.edit("distribute", spot.name, params, what, kernel.change(body))
+
+
+def contiguous(unit: Unit) -> Iterator[Edit]:
+    """Splits a loop over several statements and exchanges its parts with the loops inside them, where the innermost
+    loop then moves through contiguous elements."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            places = [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+            ends = (0, *places, len(spot.loop.body))
+            parts = [replace(spot.loop, body=spot.loop.body[start:end]) for start, end in pairwise(ends)]
+            turned = [_turned(part, spot.above) for part in parts] if places else parts
+            if turned != parts:
+                count = sum(one is not other for one, other in zip(parts, turned, strict=True))
+                what = f"splits the loop over {spot.loop.var} into {len(parts)} and puts {count} of them inside"
+                yield kernel.edit("contiguous", spot.name, (), what, kernel.change(put(kernel.body, spot.path, turned)))
+
+
+def _turned(outer: Loop, above: tuple[Loop, ...]) -> Loop:
+    """A loop inside the only loop that it holds, if fewer accesses jump then; else as it is."""
+    match outer.body:
+        case (Loop() as inner,) if interchangeable(outer, inner, above):
+            accesses, depth = effect((outer,), above).accesses, len(above)
+            if jumps(accesses, depth) < jumps(accesses, depth + 1):
+                return replace(inner, body=(replace(outer, body=inner.body),))
+    return outer
+
+
+def jumps(accesses: Iterable[Access], depth: int) -> int:
+    """How many accesses inside the loop at a depth move by something other than one element along it."""
+    inside = (access for access in accesses if access.index and len(access.levels) > depth)
+    moves = (coefficient(access.index[0] or {}, access.levels[depth].var) for access in inside)
+    return sum(move not in ({}, number(1)) for move in moves)
 
 
 def _shares_names(body: Body, place: int) -> bool:

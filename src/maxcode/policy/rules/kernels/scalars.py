@@ -42,17 +42,11 @@ _DECLARATION = re.compile(rf"({'|'.join(_TYPES)}) (\w+(?: ?, ?\w+)*);")
 def privatise(unit: Unit) -> Iterator[Edit]:
     """Declares a scalar inside the loop that always sets it first, so that iterations do not share it."""
     for kernel in kernels(unit):
-        found = []
         for name, kind in _scalars(kernel).items():
             body = _private(kernel.body, name, kind)
             if body is not None and body != kernel.body:
-                found.append(name)
                 what = f"declares {name} inside the loops that set it"
                 yield kernel.edit("privatise", f"{name} in {kernel.function.name}", (), what, kernel.change(body))
-        if len(found) > 1:
-            what = f"declares {', '.join(found)} inside the loops that set them"
-            change = kernel.change(privatised(kernel).body)
-            yield kernel.edit("privatise", kernel.function.name, (), what, change)
 
 
 def _scalars(kernel: Kernel) -> dict[str, str]:

@@ -49,6 +49,7 @@ ALL: tuple[Step, ...] = (
     _step(orders.interchange, 12, "stride cache loop"),
     _step(orders.order, 14, "stride cache loop"),
     _step(orders.accumulate, 16, "stride loop vector"),
+    _step(orders.contiguous, 16, "stride cache loop vector"),
     _step(looking.right_looking, 15, "stride loop vector"),
     _step(orders.distribute, 3, "loop"),
     _step(orders.fuse, 3, "loop cache"),
