@@ -18,8 +18,8 @@ from maxcode.policy.rules.kernels.product import Product, matched, product_at, r
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
 from maxcode.policy.rules.kernels.templates import choices, clashes
 
-_BLOCKS = (16, 32, 64, 128)
-_FEW = 5  # one in this many choices of a template is offered for each block size
+BLOCKS = (16, 32, 64, 128)
+FEW = 5  # one in this many choices of a template is offered for each block size
 
 
 # ------------------------------------------------------------------------------------------------------- substitution
@@ -48,8 +48,8 @@ def block(unit: Unit) -> Iterator[Edit]:
                 continue
             size = kernel.fresh("BLOCK")
             body = _blocked(kernel, spot.path, found, size)
-            for rows in _BLOCKS if body is not None else ():
-                for choice in choices(unit, _FEW):
+            for rows in BLOCKS if body is not None else ():
+                for choice in choices(unit, FEW):
                     change = kernel.change(body or (), [(size, rows)], choice.blocks)
                     what = f"solves {rows} rows at a time and updates them by a product, {choice.words}"
                     yield kernel.edit("block", spot.name, (("rows", rows), *choice.params), what, change)
@@ -145,8 +145,8 @@ def half(unit: Unit) -> Iterator[Edit]:
                 continue
             size = kernel.fresh("BLOCK")
             body = replaced(kernel, spot, found, found.around(_halves(kernel, found, size)))
-            for rows in _BLOCKS[1:]:
-                for choice in choices(unit, _FEW):
+            for rows in BLOCKS[1:]:
+                for choice in choices(unit, FEW):
                     change = kernel.change(body, [(size, rows)], choice.blocks)
                     what = (
                         f"computes half of {found.target.array} and mirrors it, {rows} rows at a time, {choice.words}"

@@ -75,11 +75,31 @@ def _target_is_apart(items: Body, above: tuple[Loop, ...]) -> bool:
     return all((one.part == 0 and one.index == target.index) or apart(target, one, above) for one in others)
 
 
+def distributed(spot: Spot) -> list[Loop]:
+    """The loops into which a loop can be split, as many as dependences permit."""
+    body = spot.loop.body
+    ends = (0, *_places(spot), len(body))
+    return [replace(spot.loop, body=body[start:end]) for start, end in pairwise(ends)]
+
+
+def fissioned(spot: Spot) -> list[Loop]:
+    """The same, after the loops inside it have been split in this way."""
+    body: list[Item] = []
+    for item in spot.loop.body:
+        inner = replace(spot, loop=item, above=(*spot.above, spot.loop)) if isinstance(item, Loop) else None
+        body += [item] if inner is None else fissioned(inner)
+    return distributed(replace(spot, loop=replace(spot.loop, body=tuple(body))))
+
+
+def _places(spot: Spot) -> list[int]:
+    return [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+
+
 def distribute(unit: Unit) -> Iterator[Edit]:
     """Splits a loop over several statements into loops over some of them each, as far as dependences permit."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            places = [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+            places = _places(spot)
             choices: list[tuple[tuple[int, ...], tuple[tuple[str, int], ...]]] = [(tuple(places), ())]
             choices += [((k,), (("at", k),)) for k in places] if len(places) > 1 else []
             for chosen, params in choices if places else ():
@@ -95,10 +115,8 @@ def contiguous(unit: Unit) -> Iterator[Edit]:
     loop then moves through contiguous elements."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            places = [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
-            ends = (0, *places, len(spot.loop.body))
-            parts = [replace(spot.loop, body=spot.loop.body[start:end]) for start, end in pairwise(ends)]
-            turned = [_turned(part, spot.above) for part in parts] if places else parts
+            parts = distributed(spot)
+            turned = [_turned(part, spot.above) for part in parts] if len(parts) > 1 else parts
             if turned != parts:
                 count = sum(one is not other for one, other in zip(parts, turned, strict=True))
                 what = f"splits the loop over {spot.loop.var} into {len(parts)} and puts {count} of them inside"

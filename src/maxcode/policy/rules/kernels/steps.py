@@ -23,13 +23,14 @@ from maxcode.policy.rules.kernels import (
     tables,
     templates,
     tiling,
+    triangles,
     unrolling,
 )
 from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
 _TEMPLATE = ("simd", "tiling", "unrolling")
-_TEMPLATES = frozenset({"product", "half", "block", "pack"})  # steps that replace loops by a tuned kernel
+_TEMPLATES = frozenset({"product", "half", "block", "triangle", "pack"})  # steps that replace loops by a tuned kernel
 
 
 def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, techniques: tuple[str, ...] = ()) -> Step:
@@ -42,6 +43,7 @@ ALL: tuple[Step, ...] = (
     _step(product.product, 40, "cache vector stride loop", _TEMPLATE),
     _step(blocking.half, 25, "cache vector stride loop", _TEMPLATE),
     _step(blocking.block, 20, "cache vector stride loop", _TEMPLATE),
+    _step(triangles.triangle, 25, "cache vector stride loop", _TEMPLATE),
     _step(tables.tabulate, 25, "loop call arithmetic"),
     _step(tables.operands, 20, "loop arithmetic vector", ("packing",)),
     _step(boundary.split, 8, "vector loop"),
