@@ -71,3 +71,32 @@ def test_a_product_behind_another_statement_of_a_loop_is_found() -> None:
     made = written(taken(function(rows), "product(i in f, template=packed"))
     assert made.endswith("product(n, n, m, 1.0, A, m, 1, B, n, 1, C, n, 0);")
     assert offered(function(rows.replace("*= 0.5", "= C[i * n - n + j]")), "product") == []
+
+
+AHEAD = """for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+        for (int k = i + 1; k < n; k++) B[i * m + j] += A[k * n + i] * B[k * m + j];
+        B[i * m + j] *= 0.5;
+    }"""
+
+
+def test_rows_that_need_those_behind_them_are_updated_by_a_product_before_they_change() -> None:
+    made = written(taken(function(AHEAD), "block(i in f, rows=16"))
+    inner = made.index("for (int k = i + 1; k < i1; k++)")
+    update = made.index("product(i1 - i0, m, n - i1, 1.0, A + i1 * n + i0, 1, n, B + i1 * m, m, 1, B + i0 * m, m, 0);")
+    assert made.index("for (int i = i0; i < i1; i++)") < inner < update < made.index("B[i * m + j] *= 0.5;")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("k = i + 1;", "k = i + 2;"),
+        ("k < n", "k < n - 1"),
+        ("B[k * m + j];", "B[(k - 1) * m + j];"),  # its own row
+        ("*= 0.5", "= B[(i + 1) * m + j]"),
+        ("k = i + 1; k < n", "k = 0; k < n"),
+    ],
+)
+def test_rows_that_need_others_are_not_updated_by_a_product(old: str, new: str) -> None:
+    assert offered(function(AHEAD), "block")
+    assert offered(function(AHEAD.replace(old, new)), "block") == []
