@@ -131,6 +131,43 @@ def test_a_loop_whose_iterations_share_a_scalar_is_taken_several_at_once() -> No
     assert [label for label in offered(text.replace("s = A[i];", ""), "jam") if "(i in f" in label] == []
 
 
+def test_an_element_is_handed_on_to_the_next_iteration() -> None:
+    row = (
+        "for (int j = 1; j < m; j++) { A[i * m + j] = 0.5 * A[i * m + j - 1] + B[j]; C[i * m + j] = A[i * m + j - 1]; }"
+    )
+    text = function(f"for (int i = 0; i < n; i++) {row}")
+    made = written(taken(text, "carry(j in f)"))
+    assert "if (1 < m) {\ndouble A_before = A[i * m + 1 - 1];\nfor (int j = 1; j < m; j++) {\n" in made
+    steps = ["double A_now = 0.5 * A_before + B[j];", "A[i * m + j] = A_now;", "C[i * m + j] = A_before;"]
+    assert "\n".join([*steps, "A_before = A_now;", "}"]) in made
+    assert offered(taken(text, "carry(j in f)"), "carry") == []
+    rows = function("for (int i = 0; i < n; i++) for (int j = 1; j < m; j++) A[i * m + j] = A[i * m + j - 1];")
+    made = taken(rows, "jam(i in f, factor=2", "carry(j in f)")
+    assert "double A_before = A[i * m + 1 - 1];" in made
+    assert "double A_before_2 = A[(i + 1) * m + 1 - 1];" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "A[j] = 0.5 * A[j - 2];",  # of the last iteration but one
+        "A[j] += 0.5 * A[j - 1];",
+        "A[j] = 0.5 * A[j - 1]; A[m] = B[j];",  # perhaps the same element
+        "A[0] = B[j]; A[j] = 0.5 * A[j - 1];",  # read by the first iteration
+        "A[j * m] = A[j * m - m]; C[j] = A[j * m - m];",  # m may be 0
+        "A[j] = g(A[j - 1]);",
+        "A[m] = 0.5 * A[m];",
+    ],
+)
+def test_what_the_iteration_before_did_not_write_last_is_read(body: str) -> None:
+    assert offered(function(f"for (int j = 1; j < n; j++) {{ {body} }}"), "carry") == []
+
+
+def test_a_column_is_handed_on_downwards() -> None:
+    text = function("for (int j = n - 2; j >= 0; j--) A[j * m] = 0.5 * A[(j + 1) * m];")
+    assert "double A_now = 0.5 * A_before;" in taken(text, "carry(j in f)")
+
+
 ROWS = """for (int i = 0; i < n; i++)
     for (int j = 0; j < i; j++) {
         for (int k = 0; k < j; k++) A[i * n + j] -= A[i * n + k] * A[k * n + j];

@@ -1,10 +1,11 @@
-"""The step for values that wait for the iteration before: shorten.
+"""Steps for values that wait for the iteration before: shorten, carry.
 
     A[i] = (A[i - 1] + B[i] + B[i + 1]) / 3.0
     A[i] = (B[i] + B[i + 1]) * (1.0 / 3.0) + (1.0 / 3.0) * (A[i - 1])
 
 One operation is left between an iteration and the next, which the processor can then overlap.  The last digits change
-as with every other order of additions, and by the rounded reciprocal.
+as with every other order of additions, and by the rounded reciprocal.  ``carry`` hands the value on in a scalar:
+through memory it takes longer than an addition.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from typing import NamedTuple, final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import Pair
+from maxcode.code.polyhedral.polynomials import added, coefficient, number, polynomial
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.nest import Assign, Declare, lexed, put
-from maxcode.policy.rules.kernels.registers import is_innermost
+from maxcode.policy.rules.kernels.legality import apart
+from maxcode.policy.rules.kernels.nest import Assign, Branch, Declare, Item, lexed, put, substituted, words_in
+from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost, with_name
 
 _NUMBER = re.compile(r"\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+")
 
@@ -125,3 +128,84 @@ def _is_late(spot: Spot, term: str) -> bool:
     reads = [access for access in seen.accesses if not access.op]
     carried = (*"=" * len(spot.above), "<")
     return any(Pair(one, read).exists(carried) for one in seen.accesses if one.op for read in reads)
+
+
+def carry(unit: Unit) -> Iterator[Edit]:
+    """Hands an element that an inner loop writes on to the next iteration in a scalar, not through memory."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            if not is_innermost(spot.loop) or effect((spot.loop,), spot.above).opaque:
+                continue
+            found = _handed_on(kernel, spot)
+            if found:
+                body = put(kernel.body, spot.path, [_carried(kernel, spot, found)])
+                what = f"hands {', '.join(one.target for one in found)} on in scalars in the loop over {spot.loop.var}"
+                yield kernel.edit("carry", spot.name, (), what, kernel.change(body))
+
+
+@final
+class HandedOn(NamedTuple):
+    """An element that each iteration writes, with the type of its numbers, and how the next one reads it."""
+
+    target: str
+    kind: str
+    element: str
+
+
+def _handed_on(kernel: Kernel, spot: Spot) -> list[HandedOn]:
+    items = [item for item in spot.loop.body if isinstance(item, Assign)]
+    moving = {item.name for item in spot.loop.body if isinstance(item, Declare)} | {item.target for item in items}
+    values = [item.value for item in spot.loop.body if isinstance(item, Assign | Declare)]
+    reads = sorted({pair for value in values for pair in elements(value) or []})
+    found: list[HandedOn] = []
+    for item in items:
+        target = ELEMENT.fullmatch(item.target)
+        index = polynomial(target[2]) if target is not None else None
+        if target is None or index is None or item.op != "=" or words_in(target[2]) & moving:
+            continue
+        stride = coefficient(index, spot.loop.var)
+        before = added(index, stride or {}, -1)
+        near = [text for array, text in reads if array == target[1] and polynomial(text) == before]
+        steady = stride in (number(1), number(-1)) or len(spot.loop.body) == 1  # another stride may be 0
+        kind = kernel.type_of_elements(target[1])
+        if stride and steady and kind and len(near) == 1 and _writes_alone(spot, items, item):
+            found.append(HandedOn(item.target, kind, f"{target[1]}[{near[0]}]"))
+    return found
+
+
+def _writes_alone(spot: Spot, items: Sequence[Assign], item: Assign) -> bool:
+    """Whether no other statement of a loop writes an element that this one writes, or one before it: the first
+    iteration reads an element that no iteration writes."""
+    array = item.target.partition("[")[0]
+    writers = [other for other in items if other.target.partition("[")[0] == array]
+    seen = [access for access in effect((spot.loop,), spot.above).accesses if access.array == array]
+    writes = [access for access in seen if access.op]
+    if len(writes) != len(writers):
+        return False
+    mine = writes[writers.index(item)]
+    index = mine.index[0] or {}
+    before = added(index, coefficient(index, mine.levels[len(spot.above)].var) or {}, -1)
+    touched = [mine, *(access for access in seen if not access.op and access.index[0] == before)]
+    others = [other for other in writes if other is not mine]
+    return all(apart(one, other, spot.above) for one in touched for other in others)
+
+
+def _carried(kernel: Kernel, spot: Spot, found: Sequence[HandedOn]) -> Branch:
+    loop, body = spot.loop, spot.loop.body
+    names: list[str] = []
+    before: list[Item] = []
+    last: list[Item] = []
+    for one in found:
+        array = one.target.partition("[")[0]
+        held, now = kernel.fresh(f"{array}_before", names), kernel.fresh(f"{array}_now", names)
+        names += [held, now]
+        before.append(Declare(one.kind, held, substituted(one.element, {loop.var: loop.low})))
+        last.append(Assign(held, "=", now))
+        items: list[Item] = []
+        for item in with_name(body, one.element, held):
+            if isinstance(item, Assign) and item.target == one.target:
+                items += [Declare(one.kind, now, item.value), replace(item, value=now)]
+            else:
+                items.append(item)
+        body = tuple(items)
+    return Branch(f"{loop.low} < {loop.high}", (*before, replace(loop, body=(*body, *last))))

@@ -30,7 +30,7 @@ from maxcode.policy.rules.kernels.nest import (
     words_in,
 )
 
-_ELEMENT = re.compile(r"(\w+)\[([^\[\]]*)\]")
+ELEMENT = re.compile(r"(\w+)\[([^\[\]]*)\]")
 
 
 def is_innermost(loop: Loop) -> bool:
@@ -57,7 +57,7 @@ def _fixed(kernel: Kernel, spot: Spot) -> dict[str, str]:
     moving = {spot.loop.var, *(item.name for item in spot.loop.body if isinstance(item, Declare))}
     moving |= {item.target for item in items}
     for item in items:
-        element = _ELEMENT.fullmatch(item.target)
+        element = ELEMENT.fullmatch(item.target)
         if element is None or polynomial(element[2]) is None or words_in(element[2]) & moving:
             continue
         kind = kernel.type_of_elements(element[1])
@@ -69,7 +69,7 @@ def _fixed(kernel: Kernel, spot: Spot) -> dict[str, str]:
 
 def _is_alone(spot: Spot, target: str) -> bool:
     """Whether all accesses in a loop to an element of this text are by this text."""
-    rest = _with_name(spot.loop.body, target, "promoted")
+    rest = with_name(spot.loop.body, target, "promoted")
     marked = replace(spot.loop, body=(Assign(target, "=", "0.0"), *rest))
     seen = effect((marked,), spot.above)
     array = target.partition("[")[0]
@@ -77,7 +77,7 @@ def _is_alone(spot: Spot, target: str) -> bool:
     return not seen.opaque and all(apart(mark, other, spot.above) for other in others)
 
 
-def _with_name(body: Body, element: str, scalar: str) -> Body:
+def with_name(body: Body, element: str, scalar: str) -> Body:
     """The items with a name in the place of an element."""
     return changed(body, lambda text: re.sub(rf"(?<![\w.]){re.escape(element)}", scalar, text))
 
@@ -88,7 +88,7 @@ def _promoted(kernel: Kernel, loop: Loop, targets: dict[str, str]) -> Branch:
     body = loop.body
     for target in targets:
         names[target] = kernel.fresh(f"{target.partition('[')[0]}_kept", names.values())
-        body = _with_name(body, target, names[target])
+        body = with_name(body, target, names[target])
     before = (Declare(kind, names[target], target) for target, kind in targets.items())
     after = (Assign(target, "=", names[target]) for target in targets)
     return Branch(f"{loop.low} < {loop.high}", (*before, replace(loop, body=body), *after))
@@ -112,7 +112,7 @@ def _met(kernel: Kernel, spot: Spot) -> tuple[str, str] | None:
     loop = spot.loop
     match loop.body:
         case (Assign() as item,) if not effect((loop,), spot.above).opaque and kernel.counts_signed(loop):
-            target = _ELEMENT.fullmatch(item.target)
+            target = ELEMENT.fullmatch(item.target)
         case _:
             return None
     index = polynomial(target[2]) if target is not None else None
@@ -140,9 +140,9 @@ def _split_at(kernel: Kernel, loop: Loop, element: str, place: str) -> Branch:
     after = f"{place} + 1"
     parts = (
         Declare(kind, first, element),
-        replace(loop, high=least_of(place, loop.high), body=_with_name(loop.body, element, first)),
+        replace(loop, high=least_of(place, loop.high), body=with_name(loop.body, element, first)),
         replace(loop, low=greatest_of(place, loop.low), high=least_of(after, loop.high)),
         Declare(kind, last, element),
-        replace(loop, low=greatest_of(after, loop.low), body=_with_name(loop.body, element, last)),
+        replace(loop, low=greatest_of(after, loop.low), body=with_name(loop.body, element, last)),
     )
     return Branch(f"{loop.low} < {loop.high}", parts)

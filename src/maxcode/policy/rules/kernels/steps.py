@@ -64,6 +64,7 @@ ALL: tuple[Step, ...] = (
     _step(registers.promote, 8, "vector loop"),
     _step(registers.index_split, 12, "vector loop"),
     _step(recurrences.shorten, 12, "arithmetic loop"),
+    _step(recurrences.carry, 8, "arithmetic loop"),
     _step(hints.simd, 5, "vector", ("simd",)),
     _step(hints.unroll, 3, "vector loop", ("unrolling",)),
     _step(templates.pack, 15, "cache stride", (*_TEMPLATE, "packing")),
