@@ -230,7 +230,9 @@ def _sweep(random: Random) -> str:
         [total, f"({total}) / 4.0", f"({total}) * 0.25", f"{terms[0]} > {terms[1]} ? {terms[0]} : 0.5"]
     )
     target = random.choice(["A[i * n + j]", "A[i * n + j]", "A[j]", "A[i * n + m]"])
-    return f"for (int i = 0; i < n; i++) for (int j = {random.choice('01')}; j < n; j++) {target} = {value};\n"
+    more = ["", "", "", "A[0] = B[j];", "C[j] = A[i * n + j - 1];", _assignment(random, "ij")]
+    body = f"{random.choice(more)} {target} = {value}; {random.choice(more)}"
+    return f"for (int i = 0; i < n; i++) {_head('j', random.choice('01'), 'n', random)} {{ {body} }}\n"
 
 
 _KINDS: tuple[Callable[[Random], str], ...] = (_loops, _loops, _reduction, _stencil, _elimination, _sweep)
