@@ -237,3 +237,15 @@ def test_a_loop_is_split_and_its_parts_move_through_rows() -> None:
 )
 def test_a_loop_that_may_not_be_split_or_would_jump_stays(old: str, new: str) -> None:
     assert offered(function(f"int i = 0; {COLUMNS.replace(old, new)}"), "contiguous") == []
+
+
+def test_threads_share_the_outermost_loop_that_may_be_shared() -> None:
+    sweep = (
+        "for (int i = 1; i < n - 1; i++) for (int j = 0; j < m; j++) B[i * m + j] = A[i * m + j - 1] + A[i * m + j];"
+    )
+    copy = "for (int i = 1; i < n - 1; i++) for (int j = 0; j < m; j++) A[i * m + j] = B[i * m + j];"
+    text = function(f"for (int t = 0; t < m; t++) {{ {sweep} {copy} }}")
+    assert offered(text, "parallel") == ["parallel(i in f)", "parallel(i#2 in f)"]
+    made = taken(text, "parallel(i in f)")
+    assert offered(made, "parallel") == ["parallel(i#2 in f)"]
+    assert written(made).startswith("for (int t = 0; t < m; t++) {\n#pragma omp parallel for\nfor (int i")
