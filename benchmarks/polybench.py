@@ -211,8 +211,9 @@ def took(pair: Pair, name: str, seeds: int) -> float:
     as the suite's kernel."""
     if name != POLICY:
         return pair.total(_as_side(name))
-    names = (_as_side(f"{POLICY} {seed}") for seed in range(seeds))
-    return geometric_mean([pair.total(one if one in pair.seconds else "original") for one in names])
+    names = [_as_side(f"{POLICY} {seed}") for seed in range(seeds)]
+    held = [pair.total(one if one in pair.seconds else "original") for one in names]
+    return held[0] if len(set(held)) == 1 else geometric_mean(held)
 
 
 def figures(pairs: Sequence[Pair], right: Right, seeds: int) -> Row:

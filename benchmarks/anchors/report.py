@@ -20,7 +20,7 @@ def report(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
     known = [row for row in rows if "gains" in row]
     yield table([line(row, names) for row in sorted(known, key=_gain)])
     yield from (f"{row['kernel']}: {row['why']}" for row in rows if "why" in row)
-    for name in (*names, POLICY):
+    for name in names:
         yield mean(f"{name} over {GCC}", [row["gains"][name]["value"] for row in known if name in row["gains"]])
     for name in (GCC, *names):
         yield mean(f"{POLICY} over {name}", [row["over"][name]["value"] for row in known if name in row["over"]])

@@ -63,7 +63,7 @@ def _version(text: str, sizes: Mapping[str, str], constant_arrays: bool) -> str:
     """One version of the kernel, with what its sizes and its arrays mean there."""
     known = {macro: f"#define {macro} {size}" for macro, size in sizes.items()}
     for rank, names in _RANKS.items():
-        first, *others = names[:rank] if constant_arrays else names[rank:]
+        first, *others = list(names[:rank] if constant_arrays else names[rank:])
         subscripts = f"[restrict {first}]" + "".join(f"[{one}]" for one in others)
         known[f"POLYBENCH_{rank}D"] = f"#define POLYBENCH_{rank}D(v, {', '.join(names)}) v{subscripts}"
     undone = "".join(f"#undef {macro}\n" for macro in known)
