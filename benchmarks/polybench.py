@@ -242,7 +242,7 @@ def shares(pairs: Sequence[Pair], bound_s: float, admitted: Admitted, seeds: int
         "ms": round(1e3 * usual[GCC], 2),
         "peak": round(admitted.peak_gflops, 1),
         "gflops": {name: flop / seconds / 1e9 for name, seconds in usual.items()} if flop else {},
-        "bound": {name: bound_s / seconds for name, seconds in usual.items()},
+        "bound": {name: bound_s / seconds for name, seconds in usual.items()} if flop else {},
     }
 
 

@@ -44,7 +44,7 @@ def line(row: Row, names: Sequence[str]) -> dict[str, object]:
         POLICY: shown(gains[POLICY]) if row["won"] else "nothing",
         "over the best": f"{_gain(row) / max(1.0, best):.2f}",
         "won": f"{row['won']}/{row['seeds']}",
-        "of bound": f"{row['bound'][POLICY]:.0%}",
+        "of bound": f"{row['bound'][POLICY]:.0%}" if row["bound"] else "-",
     }
 
 
