@@ -100,3 +100,11 @@ def test_rows_that_need_those_behind_them_are_updated_by_a_product_before_they_c
 def test_rows_that_need_others_are_not_updated_by_a_product(old: str, new: str) -> None:
     assert offered(function(AHEAD), "block")
     assert offered(function(AHEAD.replace(old, new)), "block") == []
+
+
+def test_pieces_of_a_triangle_are_no_whole_product() -> None:
+    made = taken(
+        function(LOWER.replace(" - B[i * m + k] * A[j * m + k]", "")), "distribute(i in f", "tile(j#2 in f, size=32"
+    )
+    assert "TILE_J" in made
+    assert offered(made, "product") == []

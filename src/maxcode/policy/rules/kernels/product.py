@@ -18,7 +18,19 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import Poly, added, coefficient, multiplied, name, polynomial, written_out
 from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, Other, Path, at, put, substituted, words_in
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Declare,
+    Loop,
+    Other,
+    Path,
+    at,
+    least_of,
+    put,
+    substituted,
+    words_in,
+)
 from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
 
@@ -327,7 +339,8 @@ def _operand(array: str, index: str, along: tuple[Loop, Loop], absent: Loop) -> 
 
 def _piece_of(loop: Loop, outer: Loop) -> bool:
     """Whether ``loop`` runs through one piece of the range over which ``outer`` steps."""
-    return loop.low == outer.var and outer.step != "1" and loop.high.startswith(f"({outer.var} + {outer.step} < ")
+    piece = least_of(f"{outer.var} + {outer.step}", outer.high)
+    return loop.low == outer.var and outer.step != "1" and loop.high == piece
 
 
 def extent(loop: Loop) -> str:
