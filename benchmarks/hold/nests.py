@@ -161,7 +161,12 @@ def _level(random: Random, names: list[str], depth: int) -> str:
 
 
 def _reduction(random: Random) -> str:
-    """A sum in a scalar or an element, with something before and after it."""
+    """A sum in a scalar or an element, with something before and after it; or one that is the same for a whole row."""
+    if random.random() < 0.15:
+        adds = f"for (int k = 0; k < m; k++) r += 0.5 * B[{random.choice('ij')} * n + k];"
+        end = f"A[i * n + j] {random.choice(['=', '+='])} {random.choice(['r', '0.5 * r', 'r * C[j]'])};"
+        heads = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+        return f"{heads} {{ double r = 0.0; {adds} {end} }}\n"
     target = random.choice(["s", "q", "r", "r", "C[i]", "A[i * n + j]", "B[j]"])
     inner = _head("k", random.choice(["0", "1", "i", "j + 1"]), random.choice(["n", "m", "i", "j"]), random)
     adds = f"{target} {random.choice(['+=', '+=', '-='])} {_value(random, 'ijk')};"
@@ -201,7 +206,63 @@ def _stencil(random: Random) -> str:
     return f"for (int t = 0; t < m; t++) {{ {first} {' '.join(sweep(*chain) for chain in chains)} }}\n"
 
 
-_KINDS: tuple[Callable[[Random], str], ...] = (_loops, _loops, _reduction, _stencil)
+def _cube(random: Random) -> str:
+    """Three loops in any order around a sum of products."""
+    heads = " ".join(f"for (int {var} = 0; {var} < {random.choice('nnm')}; {var}++)" for var in random.sample("ijk", 3))
+    target = random.choice(["C[i * n + j]", "C[i * n + j]", "C[j * n + i]", "B[i * m + k]", "A[i + j]"])
+    factors = f"0.3 * {_element(random, 'ijk')} * {_element(random, 'ijk')}"
+    return f"{heads} {target} {random.choice(['+=', '-='])} {factors};\n"
+
+
+def _elimination(random: Random) -> str:
+    """A row of a factorisation: an element is updated from all before it, with a statement behind the updates."""
+    row = random.choice(["i * n + {}", "i * n + {}", "{}", "{} * n + i", "2 * {}"])
+
+    def at(var: str) -> str:
+        return f"A[{row.format(var)}]"
+
+    low, high = random.choice(["0", "0", "1", "i", "i + 1"]), random.choice(["n", "n", "i", "m"])
+    factors = [f"{at('k')} * B[k * n + j]", f"{at('k')} * A[k * n + j]", "B[k] * A[(k - 1) * n + j]"]
+    update = f"0.3 * {random.choice([*factors, _element(random, 'ijk')])}"
+    ends = [f"{at('j')} *= 0.5;", f"{at('j')} = 0.5 * {at('j')} + B[j];", f"B[j] = {at('j')};", ""]
+    end = random.choice([*ends, _assignment(random, "ij")])
+    body = f"for (int k = {low}; k < j; k++) {{ {at('j')} -= {update}; }} {end}"
+    if random.random() < 0.3:
+        body = f"double r = {at('j')}; for (int k = {low}; k < j; k++) {{ r -= {update}; }} {at('j')} = 0.5 * r;"
+    return f"for (int i = 0; i < n; i++) for (int j = {low}; j < {high}; j++) {{ {body} }}\n"
+
+
+def _sweep(random: Random) -> str:
+    """A sweep in place along a row: a sum of what was, of what comes, and of the iteration before; or the lesser of
+    two values, of which one stays."""
+    head = f"for (int i = 0; i < n; i++) {_head('j', random.choice('01'), 'n', random)}"
+    if random.random() < 0.4:
+        still = random.choice(["A[i * n + i]", "A[i * n]", "A[(i - 1) * n + 2]", "A[i * n + m]", "A[i * m + n]"])
+        far = random.choice([f"{still} + 0.25 * A[i + j]", f"0.5 * {still}", f"{still} - B[j]"])
+        return f"{head} A[i * n + j] = A[i * n + j] < {far} ? A[i * n + j] : {far};\n"
+    near = ["A[i * n + j - 1]", "A[i * n + j]", "A[(i - 1) * n + j]", "A[i * n + j + 1]", "0.5 * B[j]", "C[i] * B[j]"]
+    near += ["A[i * n + i]", "A[j - 1]", "A[i]"]
+    terms = random.sample(near, random.randint(2, 4))
+    total = "".join(f" {random.choice('+-')} {term}" for term in terms)[3:]
+    value = random.choice(
+        [total, f"({total}) / 4.0", f"({total}) * 0.25", f"{terms[0]} > {terms[1]} ? {terms[0]} : 0.5"]
+    )
+    target = random.choice(["A[i * n + j]", "A[i * n + j]", "A[j]", "A[i * n + m]"])
+    more = ["", "", "", "A[0] = B[j];", "C[j] = A[i * n + j - 1];", _assignment(random, "ij")]
+    body = f"{random.choice(more)} {target} = {value}; {random.choice(more)}"
+    return f"{head} {{ {body} }}\n"
+
+
+_KINDS: tuple[Callable[[Random], str], ...] = (
+    _loops,
+    _loops,
+    _cube,
+    _reduction,
+    _reduction,
+    _stencil,
+    _elimination,
+    _sweep,
+)
 
 
 # ------------------------------------------------------------------------------------------------------------ the steps

@@ -9,17 +9,17 @@ from typing import final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import Access
-from maxcode.code.polyhedral.polynomials import Poly, name, names_in
+from maxcode.code.polyhedral.polynomials import Poly, added, name, names_in, number, polynomial
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Path, put, words_in
-from maxcode.policy.rules.kernels.product import Product, matched, product_at, replaced
+from maxcode.policy.rules.kernels.product import Product, matched, product_at, replaced, spots_and_parts
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
 from maxcode.policy.rules.kernels.templates import choices, clashes
 
-_BLOCKS = (16, 32, 64, 128)
-_FEW = 5  # one in this many choices of a template is offered for each block size
+BLOCKS = (16, 32, 64, 128)
+FEW = 5  # one in this many choices of a template is offered for each block size
 
 
 # ------------------------------------------------------------------------------------------------------- substitution
@@ -28,28 +28,32 @@ _FEW = 5  # one in this many choices of a template is offered for each block siz
 @final
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """``for i { before; for p in low..i, for j: W[i, j] -= L[i, p] * W[p, j]; after }``; the nest is at ``place``."""
+    """``for i { before; for p in low..i, for j: W[i, j] -= L[i, p] * W[p, j]; after }``; the nest is at ``place``.
+
+    ``is_ahead``: p runs from i + 1 to the end of i, over rows that are still as they were.
+    """
 
     loop: Loop
     place: int
     depth: Loop
     across: Loop
     add: Assign
+    is_ahead: bool
 
 
 def block(unit: Unit) -> Iterator[Edit]:
-    """Solves a few rows at a time, and updates them from all rows before by one matrix product."""
-    for kernel in kernels(unit):
+    """Solves a few rows at a time, and updates them from all rows before, or behind, by one matrix product."""
+    for whole in kernels(unit):
         if clashes(unit):
             continue
-        for spot in kernel.spots:
+        for kernel, spot in spots_and_parts(whole):
             found = _recurrence(spot)
             if found is None:
                 continue
             size = kernel.fresh("BLOCK")
             body = _blocked(kernel, spot.path, found, size)
-            for rows in _BLOCKS if body is not None else ():
-                for choice in choices(unit, _FEW):
+            for rows in BLOCKS if body is not None else ():
+                for choice in choices(unit, FEW):
                     change = kernel.change(body or (), [(size, rows)], choice.blocks)
                     what = f"solves {rows} rows at a time and updates them by a product, {choice.words}"
                     yield kernel.edit("block", spot.name, (("rows", rows), *choice.params), what, change)
@@ -67,14 +71,16 @@ def _recurrence(spot: Spot) -> Recurrence | None:
     return None
 
 
-def _nest(loop: Loop, item: Item) -> tuple[Loop, Loop, Assign] | None:
+def _nest(loop: Loop, item: Item) -> tuple[Loop, Loop, Assign, bool] | None:
     match item:
         case Loop(body=(Loop(body=(Assign(op="-=" | "+=") as add,)) as inner,)) as outer:
             for depth, across in ((outer, inner), (inner, outer)):
-                runs = depth.high == loop.var and depth.low == loop.low and depth.step == across.step == "1"
+                after = added(name(loop.var), number(1))
+                is_ahead = depth.high == loop.high and polynomial(depth.low) == after
+                is_behind = depth.high == loop.var and depth.low == loop.low
                 bounds = words_in(across.low) | words_in(across.high)
-                if runs and not bounds & {loop.var, depth.var}:
-                    return depth, across, add
+                if (is_ahead or is_behind) and depth.step == across.step == "1" and not bounds & {loop.var, depth.var}:
+                    return depth, across, add, is_ahead
     return None
 
 
@@ -108,26 +114,29 @@ def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body |
     last = kernel.fresh(f"{loop.var}1")
     rows = replace(loop, low=first, high=last)
     before, after = loop.body[: found.place], loop.body[found.place + 1 :]
-    update = matched([rows, replace(found.depth, high=first), found.across], found.add, recurrent=True)
+    depth = replace(found.depth, low=last) if found.is_ahead else replace(found.depth, high=first)
+    update = matched([rows, depth, found.across], found.add, recurrent=True)
     if update is None or not kernel.is_double(*update.arrays):
         return None
-    nest = _from(loop.body[found.place], found.depth.var, first)
+    item, var = loop.body[found.place], found.depth.var
     end = f"({first} + {size} < {loop.high} ? {first} + {size} : {loop.high})"
-    inside: Body = (
-        Declare("int", last, end),
-        *((replace(rows, body=before),) if before else ()),
-        update.call,
-        replace(rows, body=(nest, *after)),
-    )
+    parts: Body
+    if found.is_ahead:  # no row may change before those that read it as it was
+        nest = _with_ends(item, var, found.depth.low, last)
+        parts = (replace(rows, body=(*before, nest)), update.call, *((replace(rows, body=after),) if after else ()))
+    else:
+        nest = _with_ends(item, var, first, found.depth.high)
+        parts = (*((replace(rows, body=before),) if before else ()), update.call, replace(rows, body=(nest, *after)))
+    inside = (Declare("int", last, end), *parts)
     return put(kernel.body, path, [Loop(first, loop.low, loop.high, size, inside, type=loop.type)])
 
 
-def _from(item: Item, var: str, low: str) -> Item:
-    """The nest whose loop over ``var`` starts at ``low``."""
+def _with_ends(item: Item, var: str, low: str, high: str) -> Item:
+    """The nest whose loop over ``var`` has these ends."""
     assert isinstance(item, Loop), "a nest of two loops"
     if item.var == var:
-        return replace(item, low=low)
-    return replace(item, body=tuple(_from(inner, var, low) for inner in item.body))
+        return replace(item, low=low, high=high)
+    return replace(item, body=tuple(_with_ends(inner, var, low, high) for inner in item.body))
 
 
 # ----------------------------------------------------------------------------------------------------------- symmetry
@@ -145,8 +154,8 @@ def half(unit: Unit) -> Iterator[Edit]:
                 continue
             size = kernel.fresh("BLOCK")
             body = replaced(kernel, spot, found, found.around(_halves(kernel, found, size)))
-            for rows in _BLOCKS[1:]:
-                for choice in choices(unit, _FEW):
+            for rows in BLOCKS[1:]:
+                for choice in choices(unit, FEW):
                     change = kernel.change(body, [(size, rows)], choice.blocks)
                     what = (
                         f"computes half of {found.target.array} and mirrors it, {rows} rows at a time, {choice.words}"

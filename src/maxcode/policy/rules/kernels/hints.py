@@ -99,10 +99,13 @@ def prefetch(unit: Unit) -> Iterator[Edit]:
 
 
 def parallel(unit: Unit) -> Iterator[Edit]:
-    """Divides the iterations of an outermost loop among threads, if none depends on another."""
+    """Divides the iterations of a loop among threads, if none depends on another: of a nest the outermost such loop,
+    unless it is the innermost of all, which is too short."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            if not spot.above and not spot.loop.pragmas and is_parallel(spot.loop, ()):
+            long = not spot.above or any(isinstance(item, Loop) for item in spot.loop.body)
+            free = long and not spot.loop.pragmas and not spot.shared and is_parallel(spot.loop, spot.above)
+            if free and not any(is_parallel(one, spot.above[:depth]) for depth, one in enumerate(spot.above)):
                 what = f"shares the loop over {spot.loop.var} among threads"
                 yield _marked(kernel, spot, ("parallel",), what, "#pragma omp parallel for")
     yield from _shared_product(unit)

@@ -14,6 +14,7 @@ from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
+from maxcode.policy.rules.kernels.macro_uses import without_macros
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -39,6 +40,7 @@ _POINTER = re.compile(
 _OWN_MEMORY = re.compile(r"\([\w ]+\* ?\) ?(?:malloc|calloc|aligned_alloc)\(|(?:malloc|calloc|aligned_alloc)\(")
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
+_NUMBERS = ("double", "float", "int", "long")
 
 
 @final
@@ -108,6 +110,12 @@ class Kernel:
         made = (re.match(r"(?:const )?double \*(?:restrict |__restrict )?(\w+) = ", text) for text in self._others)
         return set(arrays) <= given | {found[1] for found in made if found is not None}
 
+    def type_of_elements(self, array: str) -> str:
+        """The type of the numbers that an array holds; empty if it is not known."""
+        given = {one.name: one.type for one in self.function.parameters if one.kind == "pointer"}
+        kind = "double" if self.is_double(array) else given.get(array, "")
+        return kind if kind in _NUMBERS else ""
+
     def is_local_double(self, name: str) -> bool:
         """Whether a name is only declared as a scalar double, inside the function."""
         local = {item.type for item in every(self.body) if isinstance(item, Declare) and item.name == name}
@@ -143,7 +151,8 @@ class Kernel:
 def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
     plain = (function for function in unit.functions if not function.method and function.name != "main")
-    found = (Kernel(unit, function, _exact(unit, read(function.body))) for function in plain)
+    read_in = ((function, without_macros(unit, function, read(function.body))) for function in plain)
+    found = (Kernel(unit, function, _exact(unit, body)) for function, body in read_in)
     return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)) and not _points_into(kernel))
 
 

@@ -1,13 +1,14 @@
-"""Steps that change the order of iterations: accumulate, distribute, fuse, interchange, order."""
+"""Steps that change the order of iterations: accumulate, contiguous, distribute, fuse, interchange, order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, permutations
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.dependences import Access
 from maxcode.code.polyhedral.polynomials import coefficient, number
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Spot, kernels
@@ -33,15 +34,21 @@ def accumulate(unit: Unit) -> Iterator[Edit]:
     """Sums into the array element instead of a scalar, so that the loops around the sum can change places."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            made = _accumulated(spot)
-            if made is not None and kernel.is_double(*effect(made).written):
+            made = summed_in_place(spot)
+            if made is not None and _splits(spot, made) and kernel.is_double(*effect(made).written):
                 what = f"sums into the array and splits the loop over {spot.loop.var}"
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=(item,), pragmas=()) for item in made])
                 yield kernel.edit("accumulate", spot.name, (), what, kernel.change(body))
 
 
-def _accumulated(spot: Spot) -> Body | None:
-    """The body of a loop ``{ double s = x; for (...) s += y; W[f] = g(s); }`` without s, if it may be split."""
+def _splits(spot: Spot, made: Body) -> bool:
+    """Whether every item of a new body may have a loop of its own."""
+    return len(cuts(replace(spot.loop, body=made), spot.above)) == len(made) - 1
+
+
+def summed_in_place(spot: Spot) -> Body | None:
+    """The body of a loop ``{ double s = x; for (...) s += y; W[f] = g(s); }`` without s, if nothing reads W[f] in
+    between."""
     match spot.loop.body:
         case (Declare(name=name) as start, Loop(body=(Assign() as add,)) as inner, Assign(op="=") as end):
             named = add.target == name and start.type == "double" and add.op in ("+=", "-=") and "[" in end.target
@@ -55,8 +62,7 @@ def _accumulated(spot: Spot) -> Body | None:
     made.append(replace(inner, body=(Assign(end.target, add.op, add.value),), pragmas=()))
     if end.value != name:
         made.append(Assign(end.target, "=", substituted(end.value, {name: end.target})))
-    whole = replace(spot.loop, body=tuple(made))
-    return tuple(made) if len(cuts(whole, spot.above)) == len(made) - 1 else None
+    return tuple(made)
 
 
 def _target_is_apart(items: Body, above: tuple[Loop, ...]) -> bool:
@@ -69,11 +75,31 @@ def _target_is_apart(items: Body, above: tuple[Loop, ...]) -> bool:
     return all((one.part == 0 and one.index == target.index) or apart(target, one, above) for one in others)
 
 
+def distributed(spot: Spot) -> list[Loop]:
+    """The loops into which a loop can be split, as many as dependences permit."""
+    body = spot.loop.body
+    ends = (0, *_places(spot), len(body))
+    return [replace(spot.loop, body=body[start:end]) for start, end in pairwise(ends)]
+
+
+def fissioned(spot: Spot) -> list[Loop]:
+    """The same, after the loops inside it have been split in this way."""
+    body: list[Item] = []
+    for item in spot.loop.body:
+        inner = replace(spot, loop=item, above=(*spot.above, spot.loop)) if isinstance(item, Loop) else None
+        body += [item] if inner is None else fissioned(inner)
+    return distributed(replace(spot, loop=replace(spot.loop, body=tuple(body))))
+
+
+def _places(spot: Spot) -> list[int]:
+    return [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+
+
 def distribute(unit: Unit) -> Iterator[Edit]:
     """Splits a loop over several statements into loops over some of them each, as far as dependences permit."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            places = [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+            places = _places(spot)
             choices: list[tuple[tuple[int, ...], tuple[tuple[str, int], ...]]] = [(tuple(places), ())]
             choices += [((k,), (("at", k),)) for k in places] if len(places) > 1 else []
             for chosen, params in choices if places else ():
@@ -82,6 +108,36 @@ def distribute(unit: Unit) -> Iterator[Edit]:
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=part) for part in parts])
                 what = f"splits the loop over {spot.loop.var} into {len(parts)}"
                 yield kernel.edit("distribute", spot.name, params, what, kernel.change(body))
+
+
+def contiguous(unit: Unit) -> Iterator[Edit]:
+    """Splits a loop over several statements and exchanges its parts with the loops inside them, where the innermost
+    loop then moves through contiguous elements."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            parts = distributed(spot)
+            turned = [_turned(part, spot.above) for part in parts] if len(parts) > 1 else parts
+            if turned != parts:
+                count = sum(one is not other for one, other in zip(parts, turned, strict=True))
+                what = f"splits the loop over {spot.loop.var} into {len(parts)} and puts {count} of them inside"
+                yield kernel.edit("contiguous", spot.name, (), what, kernel.change(put(kernel.body, spot.path, turned)))
+
+
+def _turned(outer: Loop, above: tuple[Loop, ...]) -> Loop:
+    """A loop inside the only loop that it holds, if fewer accesses jump then; else as it is."""
+    match outer.body:
+        case (Loop() as inner,) if interchangeable(outer, inner, above):
+            accesses, depth = effect((outer,), above).accesses, len(above)
+            if jumps(accesses, depth) < jumps(accesses, depth + 1):
+                return replace(inner, body=(replace(outer, body=inner.body),))
+    return outer
+
+
+def jumps(accesses: Iterable[Access], depth: int) -> int:
+    """How many accesses inside the loop at a depth move by something other than one element along it."""
+    inside = (access for access in accesses if access.index and len(access.levels) > depth)
+    moves = (coefficient(access.index[0] or {}, access.levels[depth].var) for access in inside)
+    return sum(move not in ({}, number(1)) for move in moves)
 
 
 def _shares_names(body: Body, place: int) -> bool:

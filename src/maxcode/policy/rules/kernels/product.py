@@ -18,7 +18,20 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import Poly, added, coefficient, multiplied, name, polynomial, written_out
 from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, Other, Path, at, put, substituted, words_in
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Declare,
+    Loop,
+    Other,
+    Path,
+    at,
+    least_of,
+    put,
+    substituted,
+    words_in,
+)
+from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
@@ -76,10 +89,10 @@ class Product:
 
 def product(unit: Unit) -> Iterator[Edit]:
     """Computes a matrix product by a register-blocked, vectorised kernel over packed panels, or in place."""
-    for kernel in kernels(unit):
+    for whole in kernels(unit):
         if clashes(unit):
             continue
-        for spot in kernel.spots:
+        for kernel, spot in spots_and_parts(whole):
             found = product_at(spot)
             if found is None or not kernel.is_double(*found.arrays):
                 continue
@@ -92,6 +105,16 @@ def product(unit: Unit) -> Iterator[Edit]:
 
 
 # --------------------------------------------------------------------------------------------------------- finding it
+
+
+def spots_and_parts(kernel: Kernel) -> Iterator[tuple[Kernel, Spot]]:
+    """Its loops, and the parts of those that can be split, in the kernel where they are."""
+    for spot in kernel.spots:
+        yield kernel, spot
+        parts = fissioned(spot)
+        split = replace(kernel, body=put(kernel.body, spot.path, parts))
+        for number, part in enumerate(parts) if len(parts) > 1 else ():
+            yield split, replace(spot, path=(*spot.path[:-1], spot.path[-1] + number), loop=part)
 
 
 def replaced(kernel: Kernel, spot: Spot, found: Product, items: Body) -> Body:
@@ -262,7 +285,7 @@ def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
     """The two elements (array, index) and the scalars whose product is the expression; None if it has another form."""
     arrays: list[tuple[str, str]] = []
     scalars: list[str] = []
-    for factor in re.split(r"\*(?![^\[]*\])", text):
+    for factor in re.split(r"\*(?![^\[]*\])", _unwrapped(text)):
         word = factor.strip()
         found = elements(word)
         if re.fullmatch(r"[A-Za-z_]\w*|\d+\.?\d*|\.\d+", word):
@@ -272,6 +295,12 @@ def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
         else:
             return None
     return (arrays, scalars) if len(arrays) == 2 else None
+
+
+def _unwrapped(text: str) -> str:
+    """An expression without brackets around the whole of it."""
+    inside = re.fullmatch(r" *\(([^()]*)\) *", text)
+    return inside[1] if inside is not None else text
 
 
 def _scale(op: str, scalars: list[str]) -> str:
@@ -310,9 +339,11 @@ def _operand(array: str, index: str, along: tuple[Loop, Loop], absent: Loop) -> 
 
 def _piece_of(loop: Loop, outer: Loop) -> bool:
     """Whether ``loop`` runs through one piece of the range over which ``outer`` steps."""
-    return loop.low == outer.var and outer.step != "1" and loop.high.startswith(f"({outer.var} + {outer.step} < ")
+    piece = least_of(f"{outer.var} + {outer.step}", outer.high)
+    return loop.low == outer.var and outer.step != "1" and loop.high == piece
 
 
 def extent(loop: Loop) -> str:
     """The number of iterations of a loop."""
-    return loop.high if loop.low == "0" else f"{loop.high} - {loop.low}"
+    low = loop.low if re.fullmatch(r"\w+", loop.low) else f"({loop.low})"
+    return loop.high if low == "0" else f"{loop.high} - {low}"

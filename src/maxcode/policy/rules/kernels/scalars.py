@@ -103,7 +103,7 @@ def expand(unit: Unit) -> Iterator[Edit]:
     """Keeps the scalars of a loop in arrays, an element for each iteration, and splits the loop as far as that
     permits."""
     for kernel in kernels(unit):
-        whole = _privatised(kernel)
+        whole = privatised(kernel)
         for spot in whole.spots:
             made = _expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
             if made is not None:
@@ -122,7 +122,8 @@ def _placed(body: Body, spot: Spot, made: _Expanded) -> Body:
     return put(body, top, [*made.making, *inside, *made.freeing])
 
 
-def _privatised(kernel: Kernel) -> Kernel:
+def privatised(kernel: Kernel) -> Kernel:
+    """The kernel with every scalar declared inside the loops that set it, where that is possible."""
     for name, kind in _scalars(kernel).items():
         kernel = replace(kernel, body=_private(kernel.body, name, kind) or kernel.body)
     return kernel

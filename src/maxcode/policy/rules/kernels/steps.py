@@ -12,21 +12,25 @@ from maxcode.policy.rules.kernels import (
     blocking,
     boundary,
     hints,
+    looking,
     orders,
     parameters,
     product,
+    recurrences,
+    registers,
     scalars,
     stencils,
     tables,
     templates,
     tiling,
+    triangles,
     unrolling,
 )
 from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
 _TEMPLATE = ("simd", "tiling", "unrolling")
-_TEMPLATES = frozenset({"product", "half", "block", "pack"})  # steps that replace loops by a tuned kernel
+_TEMPLATES = frozenset({"product", "half", "block", "triangle", "pack"})  # steps that replace loops by a tuned kernel
 
 
 def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, techniques: tuple[str, ...] = ()) -> Step:
@@ -39,6 +43,7 @@ ALL: tuple[Step, ...] = (
     _step(product.product, 40, "cache vector stride loop", _TEMPLATE),
     _step(blocking.half, 25, "cache vector stride loop", _TEMPLATE),
     _step(blocking.block, 20, "cache vector stride loop", _TEMPLATE),
+    _step(triangles.triangle, 25, "cache vector stride loop", _TEMPLATE),
     _step(tables.tabulate, 25, "loop call arithmetic"),
     _step(tables.operands, 20, "loop arithmetic vector", ("packing",)),
     _step(boundary.split, 8, "vector loop"),
@@ -46,6 +51,8 @@ ALL: tuple[Step, ...] = (
     _step(orders.interchange, 12, "stride cache loop"),
     _step(orders.order, 14, "stride cache loop"),
     _step(orders.accumulate, 16, "stride loop vector"),
+    _step(orders.contiguous, 16, "stride cache loop vector"),
+    _step(looking.right_looking, 15, "stride loop vector"),
     _step(orders.distribute, 3, "loop"),
     _step(orders.fuse, 3, "loop cache"),
     _step(scalars.privatise, 3, "loop"),
@@ -54,6 +61,10 @@ ALL: tuple[Step, ...] = (
     _step(stencils.time_tile, 8, "cache", ("tiling",)),
     _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
     _step(unrolling.accumulators, 6, "vector loop arithmetic", ("unrolling",)),
+    _step(registers.promote, 8, "vector loop"),
+    _step(registers.index_split, 12, "vector loop"),
+    _step(recurrences.shorten, 12, "arithmetic loop"),
+    _step(recurrences.carry, 8, "arithmetic loop"),
     _step(hints.simd, 5, "vector", ("simd",)),
     _step(hints.unroll, 3, "vector loop", ("unrolling",)),
     _step(templates.pack, 15, "cache stride", (*_TEMPLATE, "packing")),

@@ -31,6 +31,7 @@ from maxcode.policy.rules.kernels.nest import (
     substituted,
     words_in,
 )
+from maxcode.policy.rules.kernels.scalars import privatised
 
 JAMS = (2, 3, 4, 6, 8)
 COUNTS = (2, 4, 8, 16)
@@ -39,7 +40,7 @@ _LARGEST = 80  # statements in a jammed body
 
 def jam(unit: Unit) -> Iterator[Edit]:
     """Unrolls a loop and joins the inner loops of the copies, so that loaded values are used more than once."""
-    for kernel in kernels(unit):
+    for kernel in map(privatised, kernels(unit)):
         for spot in kernel.spots:
             loop = spot.loop
             size = _size(loop.body)

@@ -1,0 +1,83 @@
+"""The step that turns a left-looking factorisation into a right-looking one: right_looking.
+
+    for j: { for k < j: A[j] -= L[k] * A[k][j];  A[j] /= d[j] }
+    for k: { A[k] /= d[k];  for j > k: A[j] -= L[k] * A[k][j] }
+
+It is the interchange of the two loops of a triangle with statements behind the inner one, which run as soon as their
+element is final.  The names are those of the literature on factorisations (Golub and Van Loan, "Matrix Computations").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.polyhedral.dependences import Access, Pair, later, pairs
+from maxcode.code.polyhedral.polynomials import added, name, number
+from maxcode.policy.rules.kernels.effects import effect
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.legality import computes_anywhere
+from maxcode.policy.rules.kernels.nest import Assign, Loop, changed, printed, put, substituted, words_in
+from maxcode.policy.rules.kernels.orders import jumps, summed_in_place
+from maxcode.policy.rules.kernels.registers import is_innermost
+from maxcode.policy.rules.kernels.scalars import privatised
+
+
+def right_looking(unit: Unit) -> Iterator[Edit]:
+    """Updates all later elements once an element is final, instead of each from all before it, along contiguous
+    rows."""
+    for kernel in kernels(unit):
+        whole = privatised(kernel)
+        for spot in whole.spots:
+            made = _turned(whole, spot)
+            if made is not None:
+                what = f"updates what comes after each {spot.loop.var} as soon as it is final"
+                change = whole.change(put(whole.body, spot.path, [made]))
+                yield whole.edit("right_looking", spot.name, (), what, change)
+
+
+def _turned(kernel: Kernel, spot: Spot) -> Loop | None:
+    """The nest with its inner loop outside; None if it has another form or a dependence forbids it."""
+    made = summed_in_place(spot)
+    if made is not None and not kernel.is_double(*effect(made).written):
+        return None
+    loop = replace(spot.loop, body=spot.loop.body if made is None else made)
+    match loop.body:
+        case (Loop() as inner, *ends) if is_innermost(inner) and all(isinstance(item, Assign) for item in ends):
+            triangle = inner.low == loop.low and inner.high == loop.var and loop.step == "1" and not loop.pragmas
+        case _:
+            return None
+    bounds = words_in(loop.low) | words_in(loop.high)
+    named = bounds | words_in(printed(tuple(ends)))
+    fixed = inner.var not in named and loop.var not in bounds and computes_anywhere(loop.low, loop.high)
+    seen = effect((loop,), spot.above)
+    if not triangle or not fixed or seen.opaque or seen.scalars or not kernel.counts_signed(loop, inner):
+        return None
+    depth = len(spot.above)
+    updates = [access for access in seen.accesses if _is_update(access, depth)]
+    if jumps(updates, depth) >= jumps(updates, depth + 1) or any(
+        _is_late(pair, depth) for pair in pairs(seen.accesses, sums=False)
+    ):
+        return None
+    here = {loop.var: inner.var}
+    final = changed(tuple(ends), lambda text: substituted(text, here))
+    after = replace(inner, var=loop.var, low=f"{inner.var} + 1", high=loop.high, type=loop.type)
+    return replace(loop, var=inner.var, body=(*final, after), type=inner.type)
+
+
+def _is_late(pair: Pair, depth: int) -> bool:
+    """Whether a dependence would be met in the wrong order."""
+    first, second = (_is_update(access, depth) for access in (pair.first, pair.second))
+    same = ("=",) * depth
+    if first and second:  # (j, k) -> (k, j)
+        return pair.exists((*same, "<", ">"))
+    if not first and second:  # an end at j before an update (j', k), which is now before it if k < j
+        end, update = pair.first.levels[depth].var, later(pair.second.levels[depth + 1].var)
+        return pair.exists((*same, "<"), [added(added(name(end), name(update), -1), number(1), -1)])
+    return False  # an update (j, k) and an end at j' >= j: k < j
+
+
+def _is_update(access: Access, depth: int) -> bool:
+    return len(access.levels) > depth + 1
