@@ -108,19 +108,24 @@ def test_calls_beyond_the_drawn_values_are_made_once_where_a_confirmation_follow
     "name", ["narrow_after_the_checks", pytest.param("right_between_0_and_1", marks=pytest.mark.slow)]
 )
 def test_a_narrow_candidate_is_refused_where_a_confirmation_follows_too(sandbox: Sandbox, name: str) -> None:
+    """The original does needless work, so that the candidate is evidently faster."""
     rule = RaceRule(evident=RaceRule().gross)
     evaluator = ModuleEvaluator(sandbox, rule, beside_compiled=False, prompts=False)
     text = (GALLERY / f"{name}.py").read_text()
-    named = next((line.split()[-1] for line in text.splitlines() if line.startswith("# AGAINST")), "")
-    problem = load(GALLERY / "originals" / f"{named}.py" if named else GALLERY / "reference.py").problem
+    named = next(line.split()[-1] for line in text.splitlines() if line.startswith("# AGAINST"))
+    problem = load(GALLERY / "originals" / f"{named}.py").problem
+    needless = "def forward(self, x):\n        x = x + 0 * torch.sin(x)" + 20 * ".sin()"
+    slow = problem.program.text.replace("def forward(self, x):", needless)
+    assert slow != problem.program.text
+    problem = replace(problem, program=problem.program.with_text(slow))
     action = Action(problem.program.with_text(text))
 
-    async def run() -> Evaluation:
+    async def run() -> tuple[Evaluation, Evaluation]:
         await evaluator.admit(problem)
         found = await evaluator.evaluate(problem, action)
-        if found.timing is None or not found.timing.significant:
-            return found
         state = State(problem, State(problem), Step(action, found, 1.0), (1, 0))
-        return (await evaluator.settle(problem, [state], None))[state.id]
+        return found, (await evaluator.settle(problem, [state], None))[state.id]
 
-    assert anyio.run(run).outcome is Outcome.WRONG
+    found, confirmed = anyio.run(run)
+    assert found.outcome is Outcome.WRONG or (found.timing is not None and found.timing.verdict == "faster")
+    assert confirmed.outcome is Outcome.WRONG
