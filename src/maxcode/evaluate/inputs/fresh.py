@@ -120,7 +120,7 @@ class FreshInputs:
     async def given_kind_only(self, admitted: Admitted, artefact: Blob) -> str:
         """What is wrong with a program that differs from the original beyond all given inputs, in words; empty where
         it does not, or where no such input is known."""
-        guessed = (await self.made(admitted)).guessed
+        guessed = (await self.answered(admitted)).guessed
         if not guessed:
             return ""
         async with build_lane():
