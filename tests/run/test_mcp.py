@@ -31,8 +31,9 @@ OWN = frozenset({"json_", "policy"})  # options that a tool itself gives
 # Options that are no path and choose nothing about the sandbox, the payer or the user's own code.  A new option is
 # refused, named here, or a path that is checked: whoever adds it decides.
 HARMLESS = frozenset({
-    "allow_equal", "answer", "anyway", "args", "base", "budget", "build", "calls", "certificate", "checker", "constants", "device",
-    "dollars", "draw", "dry_run", "env", "fail_on", "failures", "files", "finish", "flags", "gamma", "goal", "head",
+    "allow_equal", "answer", "anyway", "args", "base", "budget", "build", "calls", "certificate", "checker",
+    "constants", "device", "dollars", "draw", "dry_run", "env", "fail_on", "failures", "files", "finish", "flags",
+    "gamma", "goal", "head",
     "margin", "method", "metric_line", "name", "no_cache", "pairs", "profile_self", "read", "reference", "run_limit",
     "same_output", "same_sides", "seconds", "seed", "setup", "shapes", "shared_cores", "sides", "tie_break", "tokens",
     "tolerance", "total_seconds", "trajectory_tokens", "unranked", "width_for", "with_rules", "without",
