@@ -8,28 +8,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-WORDS = """
+DRAWN = """
 import random
 
 def inputs(seed, size):
     rng = random.Random(seed)
+"""
+WORDS = (
+    DRAWN
+    + """\
     known = ["".join(rng.choices("abcdefghij", k=rng.randint(2, 9))) for _ in range(size // 4)]
     return (rng.choices(known, k=size),)
 """
-NUMBERS = """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+)
+NUMBERS = (
+    DRAWN
+    + """\
     return ([rng.randrange(size) for _ in range(size)],)
 """
-PAIR = """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+)
+PAIR = (
+    DRAWN
+    + """\
     return [rng.randrange(4 * size) for _ in range(size)], [rng.randrange(4 * size) for _ in range(size)]
 """
+)
 ARRAY = """
 import numpy as np
 
@@ -75,11 +78,8 @@ def csv_lines(rows):
         lines.append(line[:-1])
     return lines
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     return ([[rng.randrange(10**6) for _ in range(40)] for _ in range(size // 40)],)
 """,
         20_000,
@@ -94,11 +94,8 @@ def new_keys(pairs):
             seen.append(key)
     return seen
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     return ([(rng.randrange(40), rng.randrange(40)) for _ in range(size)],)
 """,
         2_000,
@@ -175,11 +172,8 @@ def matrix_product(a, b):
             out[i][j] = total
     return out
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     return tuple([[rng.random() for _ in range(size)] for _ in range(size)] for _ in range(2))
 """,
         40,
@@ -280,11 +274,8 @@ def stairs(height):
         return 1
     return stairs(height - 1) + stairs(height - 2)
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     return ([str(rng.randint(10, size)) for _ in range(10)],)
 """,
         18,
@@ -316,11 +307,8 @@ def days_between(lines):
         found.append((datetime.strptime(last, "%Y-%m-%d") - start).days)
     return found
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     day = lambda: f"{rng.randint(1990, 2030)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
     return ([f"{day()},{day()}" for _ in range(size)],)
 """,
@@ -336,11 +324,8 @@ def groups(rows):
         found[name].append(value)
     return {name: max(values) for name, values in found.items()}
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     return ([(f"n{rng.randrange(size // 20)}", rng.random()) for _ in range(size)],)
 """,
         20_000,
@@ -360,11 +345,8 @@ def reachable(links, start):
                 queue.append(there)
     return order
 """,
-        """
-import random
-
-def inputs(seed, size):
-    rng = random.Random(seed)
+        DRAWN
+        + """\
     return [[rng.randrange(size) for _ in range(4)] for _ in range(size)], rng.randrange(size)
 """,
         20_000,

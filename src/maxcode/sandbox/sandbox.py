@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import resource
 import socket
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -30,6 +29,7 @@ from maxcode.sandbox.binds import reached
 from maxcode.sandbox.cgroup import Group, Hierarchy, find_hierarchy
 from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, turn, unpack
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
+from maxcode.sandbox.line import Line, start
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
 from maxcode.sandbox.sealed import RuntimeCopy, runtime_copies
@@ -44,7 +44,7 @@ _OVERHEAD_MB = 48  # the shim, page tables, kernel memory, a copy of the runtime
 _RESERVED = 8  # bytes of address space that a program may reserve for each byte of its control group's memory
 _SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than any machine has
 _STACKS = 16  # stacks that must fit into the address space of a process, if address space is what is limited
-_START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
+_START_S, _ANSWER_S = 20.0, 20.0
 
 
 @final
@@ -161,7 +161,7 @@ class Sandbox:
             yield Session(line, group, place, fds, kind, library if bare else "", size_mb)
 
     @asynccontextmanager
-    async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[_Line]:
+    async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[Line]:
         """Starts a shim with these arguments; at the end of the block it has ended with all its processes."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
@@ -169,8 +169,8 @@ class Sandbox:
             with theirs:
                 argv = [str(self.shim), "launch", str(self.tier.uid), *launched, "--"]
                 argv += place.command(shim, theirs.fileno())
-                process = _start(argv, (theirs.fileno(), shim, *place.fds), words)
-            line = _Line(ours, process, words)
+                process = start(argv, (theirs.fileno(), shim, *place.fds), words)
+            line = Line(ours, process, words)
             try:
                 yield line
             finally:
@@ -185,7 +185,7 @@ class Session:
 
     def __init__(
         self,
-        line: _Line,
+        line: Line,
         group: Group | None,
         place: SessionView,
         blobs: frozenset[int],
@@ -255,7 +255,7 @@ class Session:
 class Calls:
     """Rounds of calls of one program, which is stopped between the rounds."""
 
-    def __init__(self, line: _Line, job: Job) -> None:
+    def __init__(self, line: Line, job: Job) -> None:
         self._line = line
         self._job = job
 
@@ -279,79 +279,6 @@ class Calls:
         ran = unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
         charge_cpu(ran.cpu_s)
         return ran
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """Our end of the socket to a shim, and its process or the parent of it; ``words``: the file of its stderr."""
-
-    socket: socket.socket
-    process: subprocess.Popen[bytes]
-    words: int
-
-    def ask(self, packet: bytes, fds: Sequence[int]) -> None:
-        try:
-            socket.send_fds(self.socket, [packet], fds)
-        except OSError as error:
-            raise MachineError(f"the sandbox has ended: {error.strerror}{self._complaint()}") from error
-
-    async def hear(self, patience_s: float) -> tuple[bytes, list[int]]:
-        """The next packet with its descriptors; MachineError if the shim has ended, or sends nothing for too long."""
-        with anyio.move_on_after(patience_s) as waiting:
-            await anyio.wait_readable(self.socket)
-        if waiting.cancelled_caught:
-            raise MachineError(f"the sandbox gave no answer within {patience_s:g} s{self._complaint()}")
-        try:
-            packet, fds, _, _ = socket.recv_fds(self.socket, 4096, 16, socket.MSG_CMSG_CLOEXEC)
-        except ConnectionResetError:  # the shim died before it read our packet
-            packet, fds = b"", []
-        if not packet:
-            await self.gone()
-            raise MachineError(f"the sandbox ended with status {self.process.returncode}{self._complaint()}")
-        return packet, fds
-
-    async def gone(self) -> None:
-        """Waits until the shim and every process it started have ended; kills it if it does not end by itself."""
-        for patience in (_END_S, float("inf")):
-            with anyio.move_on_after(patience):
-                await _ended(self.process)
-                return
-            self.process.kill()
-
-    def _complaint(self) -> str:
-        said = os.pread(self.words, 4096, 0).decode(errors="replace").strip()
-        return f": {said}" if said else ""
-
-
-async def _ended(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        watched = os.pidfd_open(process.pid)
-        try:
-            await anyio.wait_readable(watched)
-        finally:
-            os.close(watched)
-        process.wait()
-
-
-def _start(argv: Sequence[str], fds: Sequence[int], words: int) -> subprocess.Popen[bytes]:
-    """Starts it in this thread, that of the event loop, because it is killed when the thread that started it ends.
-
-    It gets its own terminal session, so that Ctrl-C does not reach it.
-    """
-    try:
-        return subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=words,
-            env={},
-            cwd="/",
-            start_new_session=True,
-            pass_fds=fds,
-        )
-    except OSError as error:
-        raise MachineError(f"cannot start {argv[0]}: {error.strerror}; set MAXCODE_CACHE to another folder") from error
 
 
 @contextmanager
