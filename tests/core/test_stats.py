@@ -176,6 +176,15 @@ def test_a_large_gain_may_have_a_wider_interval(gain: float, reach: float, settl
     assert is_settled([gain * (1 - reach), gain, gain * (1 + reach)] * 5, RULE) is settled
 
 
+@pytest.mark.parametrize("most", [2, 3, 6, 8])
+@pytest.mark.parametrize("ratio", [1.5, 1.0, 0.995])
+def test_a_race_of_too_few_pairs_to_prove_anything_makes_them_all(most: int, ratio: float) -> None:
+    """Training measures with three pairs, an assessment with six."""
+    rule = replace(RULE, most=most, futile_share=0.0, narrow=0.0)
+    assert [decide([ratio] * pairs, rule) for pairs in range(1, most)].count("tie") == 0
+    assert decide([1.5] * most, RaceRule(most=most)) == "tie"
+
+
 @pytest.mark.parametrize("losses", range(12))
 def test_a_race_ends_when_winning_all_the_rest_would_prove_nothing(losses: int) -> None:
     ratios = [1.2, 0.995] * losses + [1.2] * 3  # a loss by less than "slower" asks for

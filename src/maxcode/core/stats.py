@@ -43,11 +43,11 @@ class RaceRule:
     and before that, so many losses that winning all the rest would prove nothing.
     ``evident``: two pairs, all faster by more than this share, are enough to go on to the confirmation, which alone
     decides; None where the race itself counts, as in a search.
-    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, unless it
-    shows a gain that the evidence does not yet prove; with a proven gain also from half of ``confirm_most`` pairs on,
-    if its interval will not be so narrow at ``confirm_most``.  A large gain need not be known as well as a small one:
-    the interval may be as wide as ``confirm_share`` of the gain's logarithm, up to +-``confirm_widest``.  Fewer than
-    nine pairs never prove a gain at the default ``alpha``.
+    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``.  It goes
+    on while the interval shows a gain that the evidence does not yet prove.  It ends from half of ``confirm_most``
+    pairs on, if the gain is proven and the interval will not be so narrow at ``confirm_most``, and always there.  A
+    large gain need not be known as well as a small one: the interval may be as wide as ``confirm_share`` of the gain's
+    logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain at the default ``alpha``.
     """
 
     alpha: float = 0.01
@@ -93,11 +93,18 @@ def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
         return "slower"
     if pairs >= rule.futile_after and wins < rule.futile_share * pairs:
         return "tie"
-    if e_value(rule.most - (pairs - wins), rule.most) < 1 / rule.alpha:
+    if _is_lost(pairs - wins, rule):
         return "tie"
     if pairs >= rule.narrow_after and median_interval(ratios).high < 1 + rule.narrow:
         return "tie"
     return "tie" if pairs >= rule.most else None
+
+
+def _is_lost(losses: int, rule: RaceRule) -> bool:
+    """Whether winning all the rest would prove nothing after so many losses.  False where ``most`` pairs never prove
+    anything: such a race only measures."""
+    could, can = (e_value(rule.most - lost, rule.most) >= 1 / rule.alpha for lost in (0, losses))
+    return could and not can
 
 
 def median_interval(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
@@ -174,8 +181,8 @@ def _within(angle: float, freedom: int) -> float:
 def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
     """Whether a confirmation may end (``RaceRule``).
 
-    It looks at the 97 % interval.  The 95 % interval then holds the true ratio in 95 to 97 % of runs; if it looked at
-    the 95 % interval itself, in 93 to 97 % (simulated, normal and heavy-tailed noise, gains of 1.5 and 3.2).
+    It looks at the 97 % interval.  The 95 % interval then holds the true ratio in 93 to 99 % of runs
+    (``benchmarks/confirmations.py``: normal and heavy-tailed noise, gains of 1 to 10).
     """
     count = len(ratios)
     if count >= rule.confirm_most:

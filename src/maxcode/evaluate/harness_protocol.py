@@ -66,7 +66,7 @@ class FreshRace:
     """The winner on fresh inputs.
 
     ``samples``: seconds of the original and of the winner in every pair.
-    ``inputs``: names of the fresh inputs that were raced.
+    ``inputs``: names of the fresh inputs that were raced; if it failed, of the one on which it did.
     ``why``: why there are no pairs; ``needless``: because every timed pass has fresh inputs anyway.
     ``failed``: the side that failed, and how; ``by_original``: it was the original.
     ``doubt``: a function is not faster where each call must be over before the next is there.

@@ -170,7 +170,9 @@ async def measured(
     try:
         evaluation = await how.deadline.over(partial(settled, harness, problem, action, evaluation, how.decides_slower))
     except TimeEnded as ended:
-        undone = f"not confirmed: {ended} before it was timed again on fresh pairs; give more seconds"
+        tried = evaluation.timing.beyond if _is_faster(evaluation) and evaluation.timing is not None else None
+        also = f" and called on most values beyond those drawn (on {sum(tried)} so far)" if tried is not None else ""
+        undone = f"not confirmed: {ended} before it was timed again on fresh pairs{also}; give more seconds"
         return Measured(machine, found, evaluation, undone=undone)
     if not _is_faster(evaluation):
         return Measured(machine, found, evaluation)

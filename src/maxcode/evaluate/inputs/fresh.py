@@ -1,9 +1,9 @@
 """Inputs that nobody was shown: made by the user's generator from secret seeds, and from the given inputs.
 
 What is made counts only where the original proves it: on it the original ends well twice with the same answer, uses no
-more time, memory and output than the given inputs make it use, and shows the sanitizers nothing, which are asked where
-a winner differs, and for a certificate.  They are made when a first winner asks for them, and kept.  Feedback about
-them is one bit.
+more time, memory and output than the given inputs make it use, and shows the sanitizers nothing.  The sanitizers are
+asked where a winner differs from the original, and for a certificate.  Inputs are made when a first winner asks for
+them, and kept.  Feedback about them is one bit.
 """
 
 from __future__ import annotations
@@ -102,20 +102,22 @@ class FreshInputs:
 
     async def failure(self, admitted: Admitted, artefact: Blob, harsh: bool = False) -> Evaluation | None:
         """The evaluation of a program that is not right on all of them, in a session of its own; None where it is."""
-        answered = await self.answered(admitted, harsh)
-        if await self._is_right(admitted, artefact, answered.inputs):
+        wrong = await self._wrong_on(admitted, artefact, (await self.answered(admitted, harsh)).inputs)
+        if not wrong:
             return None
-        made = await self.made(admitted, harsh)
-        if len(made.inputs) < len(answered.inputs) and await self._is_right(admitted, artefact, made.inputs):
-            return None
-        return Evaluation(Outcome.WRONG, Feedback((FAILED,)))
+        made = (await self.made(admitted, harsh)).inputs
+        proves = not wrong.isdisjoint(one.name for one in made)
+        if proves or await self._wrong_on(admitted, artefact, made):  # it was stopped after three wrong answers
+            return Evaluation(Outcome.WRONG, Feedback((FAILED,)))
+        return None
 
-    async def _is_right(self, admitted: Admitted, artefact: Blob, inputs: Sequence[Input]) -> bool:
+    async def _wrong_on(self, admitted: Admitted, artefact: Blob, inputs: Sequence[Input]) -> set[str]:
+        """Names of inputs that it is wrong on, three at most."""
         if not inputs:
-            return True
+            return set()
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, inputs)
-        return found.outcome is Outcome.CORRECT
+        return {one.name for one in found.results if one.outcome is not Outcome.CORRECT}
 
     async def given_kind_only(self, admitted: Admitted, artefact: Blob) -> str:
         """What is wrong with a program that differs from the original beyond all given inputs, in words; empty where

@@ -18,18 +18,19 @@ async def last_standing(
     incumbent: State | None,
     prepared: Callable[[State], Awaitable[Ready | Evaluation]],
     wins: Callable[[tuple[State, Ready], tuple[State, Ready], dict[StateId, Evaluation]], Awaitable[bool]],
+    ahead: bool,
 ) -> tuple[tuple[State, Ready] | None, dict[StateId, Evaluation]]:
     """The new incumbent with its ready program, and the evaluations of those that failed (``wins`` adds to them).
 
     None if the incumbent stays, or no program is left.  ``prepared`` builds and verifies a state's program again, the
-    incumbent's too, or returns the evaluation of its failure; the later programs are prepared while the earlier ones
-    race.  ``wins`` is True if its first program beats its second.
+    incumbent's too, or returns the evaluation of its failure.  ``wins`` is True if its first program beats its second.
+    ``ahead``: later programs are prepared while earlier ones race.
     """
     found: dict[StateId, Evaluation] = {}
     leader: tuple[State, Ready] | None = None
     states = (incumbent, *challengers) if incumbent is not None else challengers
     async with AsyncExitStack() as stack:
-        coming = [await stack.enter_async_context(started(partial(prepared, state))) for state in states]
+        coming = [await stack.enter_async_context(started(partial(prepared, state), now=ahead)) for state in states]
         for state, result in zip(states, coming, strict=True):
             ready = await result()
             if isinstance(ready, Evaluation):

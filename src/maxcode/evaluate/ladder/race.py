@@ -49,11 +49,15 @@ class RaceSide:
 
 
 class WrongOutput(Exception):
-    """A timed run gave a wrong output or failed.  ``side``: which side; ``late``: it ran out of time."""
+    """A timed run gave a wrong output or failed.
+
+    ``side``: which side; ``given``: the name of the input; ``late``: it ran out of time.
+    """
 
     def __init__(self, side: Side, given: Input, how: str, late: bool = False) -> None:
         super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
         self.side = side
+        self.given = given.name
         self.late = late
 
 

@@ -299,8 +299,8 @@ class ProgramEvaluator:
         admitted = await self._admissions.of(problem)
         leaves_cores = await self._leaves_cores(admitted)
         on_made = not leaves_cores or incumbent is not None or len(challengers) > 1
-        prepared = partial(self._fresh, problem, admitted, on_made=on_made)
-        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, admitted))
+        prepared, wins = partial(self._fresh, problem, admitted, on_made=on_made), partial(self._wins, admitted)
+        leader, found = await last_standing(challengers, incumbent, prepared, wins, ahead=leaves_cores)
         if leader is not None:
             confirmed = partial(self._confirmed_beside, on_made=not on_made) if leaves_cores else self._confirmed
             found[leader[0].id] = await confirmed(admitted, *leader)

@@ -103,15 +103,14 @@ class ProgramCheck:
         return await self._raced(chosen, pairs)
 
     async def _raced(self, chosen: Sequence[Input], pairs: int) -> FreshRace:
-        names = tuple(given.name for given in chosen)
         track = self._track(self._original(chosen), RaceSide(await self._artefact(), {}), chosen)
         try:
             held = await run_until(lambda seen: "tie" if len(seen) >= pairs else None, track)
         except WrongOutput as wrong:
             failed = f"{wrong.side}, on newly generated inputs: {wrong}"
-            return FreshRace(inputs=names, failed=failed, by_original=wrong.side == "original")
+            return FreshRace(inputs=(wrong.given,), failed=failed, by_original=wrong.side == "original")
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
-        return FreshRace(samples, names)
+        return FreshRace(samples, tuple(given.name for given in chosen))
 
     async def _one_by_one(self, pairs: int) -> FreshRace:
         """A function on new inputs, as every timed pass has them; and where calls come several at a time, whether it is

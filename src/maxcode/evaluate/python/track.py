@@ -111,7 +111,7 @@ class PythonTrack:
         return start_seconds(self.begun_s.get(name, 0.0), self._round_s.get(name, []))
 
     async def _called(self, name: Side, inputs: Blob) -> Ran:
-        limits = self._stage.round_limits(name != "original", self._layout.slots)
+        limits = self._stage.round_limits(name == "candidate", self._layout.slots)
         return await self._sides[name].round(inputs, *limits)
 
     async def _make(self, seeds: Sequence[int]) -> bytes:

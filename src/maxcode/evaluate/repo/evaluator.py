@@ -183,7 +183,7 @@ class RepoEvaluator:
             one, found = await ready(base, state.program, with_canary=True)
             return found if one is None else one
 
-        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, base))
+        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, base), ahead=False)
         if leader is not None:
             self._remember(_key(problem, leader[0].program), leader[1])
             found[leader[0].id] = await self._confirmed(base, *leader)

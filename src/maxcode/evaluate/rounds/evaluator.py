@@ -89,7 +89,7 @@ class RoundsEvaluator(Generic[S, P]):
         return found
 
     async def _raced(self, staged: S, sides: Mapping[Side, P], end: End) -> Evaluation:
-        beyond: Beyond = "first" if self._rule.evident is None else "unless faster"  # then it is confirmed, which looks
+        beyond: Beyond = "first" if self._rule.evident is None else "unless faster"  # that is confirmed
         try:
             seen = await self._stages.run(staged, sides, end, VERIFY_ROUNDS, beyond)
         except RoundFailed as failed:
@@ -153,7 +153,9 @@ class RoundsEvaluator(Generic[S, P]):
         async def prepared(state: State) -> P | Evaluation:
             return await self._stages.built(staged, state.program)
 
-        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, staged))
+        wins = partial(self._wins, staged)
+        ahead = self._stages.leaves_cores(staged)
+        leader, found = await last_standing(challengers, incumbent, prepared, wins, ahead)
         if leader is not None:
             found[leader[0].id] = await self._confirmed(staged, leader[1])
         return found
