@@ -1,9 +1,7 @@
 """Statistics of paired ratios: the anytime-valid race, intervals, bootstrap.  Pure functions, no clock.
 
-Race: original and candidate run in random order *inside* each pair.  So for two equally fast programs the sign of
-log(original / candidate) is a fair coin, whatever the noise is.  A mixture of bets on that coin is an e-process: for
-equal programs it reaches 1/alpha with probability at most alpha, at any stopping time (Ville).  A win must exceed
-``margin``, because the placement of code alone can give half a per cent.
+Race: bets on the signs of log(original / candidate), which for equally fast programs are fair coins (``bets.py``).  A
+win must exceed ``margin``, and so must the median, because the placement of code alone can give half a per cent.
 
 Sessions (``sittings`` in the code): if one process runs a side for many pairs, the random placement of its memory
 affects all of them, and more pairs do not average it out.  Such pairs are split into several sessions with new
@@ -21,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
+from maxcode.core.bets import most_wealth, wealth
 from maxcode.core.types import Interval
 
 Verdict = Literal["faster", "slower", "tie"]
@@ -29,7 +28,6 @@ LOOKS = {4: 0.2, 8: 0.8}  # after how many sessions a confirmation may end -> th
 FLIPPED_ALL = 14  # gaps of which all 2**13 flips are taken
 COUNT_MARGIN = 0.001  # share of counted instructions that is a gain: a thousand times the variation of a count
 _STOPPING = 0.97
-_BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
 
 
 @final
@@ -47,7 +45,7 @@ class RaceRule:
     on while the interval shows a gain that the evidence does not yet prove.  It ends from half of ``confirm_most``
     pairs on, if the gain is proven and the interval will not be so narrow at ``confirm_most``, and always there.  A
     large gain need not be known as well as a small one: the interval may be as wide as ``confirm_share`` of the gain's
-    logarithm, up to +-``confirm_widest``.  Fewer than nine pairs never prove a gain at the default ``alpha``.
+    logarithm, up to +-``confirm_widest``.
     """
 
     alpha: float = 0.01
@@ -68,12 +66,6 @@ class RaceRule:
     confirm_widest: float = 0.10
 
 
-def e_value(wins: int, pairs: int) -> float:
-    """The evidence of the mixture against a fair coin after ``wins`` of ``pairs``; 1 at the start."""
-    losses = pairs - wins
-    return sum((2 * p) ** wins * (2 * (1 - p)) ** losses for p in _BETS) / len(_BETS)
-
-
 def wins_over(ratios: Sequence[float], margin: float) -> int:
     """The number of pairs that the candidate wins by more than ``margin``.  ``ratios``: original / candidate."""
     return sum(1 for ratio in ratios if ratio > 1 + margin)
@@ -86,25 +78,25 @@ def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
         return "slower"
     if rule.evident is not None and pairs >= 2 and min(ratios) > 1 + rule.evident:
         return "faster"
-    wins = wins_over(ratios, rule.margin)
-    if pairs >= rule.least and e_value(wins, pairs) >= 1 / rule.alpha:
+    if pairs >= rule.least and _is_proven(ratios, rule):
         return "faster"
-    if e_value(sum(1 for ratio in ratios if ratio < 1), pairs) >= 1 / rule.beta:
+    if wealth([-math.log(ratio) for ratio in ratios]) >= 1 / rule.beta:
         return "slower"
-    if pairs >= rule.futile_after and wins < rule.futile_share * pairs:
+    if pairs >= rule.futile_after and wins_over(ratios, rule.margin) < rule.futile_share * pairs:
         return "tie"
-    if _is_lost(pairs - wins, rule):
+    if _is_lost(ratios, rule):
         return "tie"
     if pairs >= rule.narrow_after and median_interval(ratios).high < 1 + rule.narrow:
         return "tie"
     return "tie" if pairs >= rule.most else None
 
 
-def _is_lost(losses: int, rule: RaceRule) -> bool:
-    """Whether winning all the rest would prove nothing after so many losses.  False where ``most`` pairs never prove
-    anything: such a race only measures."""
-    could, can = (e_value(rule.most - lost, rule.most) >= 1 / rule.alpha for lost in (0, losses))
-    return could and not can
+def _is_lost(ratios: Sequence[float], rule: RaceRule) -> bool:
+    """Whether winning all the rest would prove nothing.  False where ``most`` pairs never prove anything: such a race
+    only measures."""
+    gaps, least = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
+    could = most_wealth([], least, rule.most) >= 1 / rule.alpha
+    return could and most_wealth(gaps, least, rule.most - len(gaps)) < 1 / rule.alpha
 
 
 def median_interval(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
@@ -212,7 +204,8 @@ def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] =
 
 
 def _is_proven(ratios: Sequence[float], rule: RaceRule) -> bool:
-    return e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
+    gaps, least = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
+    return statistics.median(gaps) > least and wealth(gaps, least) >= 1 / rule.alpha
 
 
 def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: RaceRule) -> Verdict | None:

@@ -1,15 +1,14 @@
 """Judges two versions of a program from paired ratios: faster, slower, no change, or undecided.
 
-A ratio is time of base over time of head, above 1 = head is faster.  All three words come from the same bet on a fair
-coin (``stats.e_value``), so each holds at any stopping time:
+A ratio is time of base over time of head, above 1 = head is faster.  All three words come from the same bets
+(``bets.py``), so each holds at any stopping time:
 
-- *faster*: more than ``guard`` faster in more pairs than a coin allows; *slower* likewise;
-- *no change*: more pairs than a coin allows are below 1 + ``margin``, and as many are above 1 / (1 + ``margin``).  So
-  both "the median is at least 1 + margin" and "it is at most 1 / (1 + margin)" are rejected: two one-sided tests, each
-  valid at any time.  Both must hold, so the smaller of the two e-values counts.
+- *faster*: the bets show that head is faster by more than ``guard``; *slower* likewise;
+- *no change*: they show that the ratio is below 1 + ``margin``, and that it is above 1 / (1 + ``margin``).  Both must
+  hold, so the smaller of the two e-values counts.
 
 Each word is false with probability at most ``alpha``.  For the first two the order of runs inside a pair must be
-random; for the third, and for the interval, the median of the ratio must also be the same in all pairs.
+random; for the third, and for the interval, a change must also multiply all times of head by the same number.
 
 Many rows are judged together by e-BH (Wang and Ramdas 2022): whatever the dependence between rows, the expected share
 of false rows among the flagged ones is at most ``alpha``; if no row differs, any row is flagged with at most that
@@ -19,14 +18,16 @@ probability.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
-from maxcode.core.stats import e_value
+from maxcode.core.bets import wealth
 from maxcode.core.types import Interval
 
 GUARD = 0.01  # the placement of code alone can give half a per cent
+_HALVINGS = 20
 
 Word = Literal["faster", "slower", "no change", "undecided"]
 
@@ -36,7 +37,7 @@ Word = Literal["faster", "slower", "no change", "undecided"]
 class TwoSidedRule:
     """``margin``: the largest change that counts as none, as a share.  ``guard``: a pair counts as faster only beyond
     this share, and as slower only beyond ``slower_guard``.  ``most``: the pairs after which an open race ends.
-    At the usual ``alpha`` nine pairs are the least that prove anything."""
+    At the usual ``alpha`` nine pairs are the least that prove anything if all ratios are alike."""
 
     alpha: float = 0.01
     margin: float = 0.02
@@ -50,9 +51,10 @@ class TwoSidedRule:
         return self.least_among(1)
 
     def least_among(self, rows: int) -> int:
-        """The fewest pairs that can flag one row that changes among so many that do not (``judge_rows``)."""
+        """The fewest pairs that can flag one row that changes among so many that do not (``judge_rows``), if its ratios
+        are alike."""
         enough = (1 if rows == 1 else len(_CHANGED) * rows) / self.alpha
-        return next(pairs for pairs in range(1, 1000) if e_value(pairs, pairs) >= enough)
+        return next(pairs for pairs in range(1, 1000) if wealth([1.0] * pairs) >= enough)
 
 
 @final
@@ -67,18 +69,17 @@ class Evidence:
 
 def evidence(ratios: Sequence[float], rule: TwoSidedRule) -> Evidence:
     """The evidence of the pairs so far."""
-    pairs = len(ratios)
+    gaps, margin = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
+    faster = _over(gaps, math.log1p(rule.guard))
+    slower = _over([-gap for gap in gaps], math.log1p(rule.slower_guard))
+    below = wealth([margin - gap for gap in gaps])
+    above = wealth([gap + margin for gap in gaps])
+    return Evidence(faster, slower, min(below, above))
 
-    def against(held: Sequence[bool]) -> float:
-        return e_value(sum(held), pairs)
 
-    below = against([ratio < 1 + rule.margin for ratio in ratios])
-    above = against([ratio > 1 / (1 + rule.margin) for ratio in ratios])
-    return Evidence(
-        against([ratio > 1 + rule.guard for ratio in ratios]),
-        against([ratio < 1 / (1 + rule.slower_guard) for ratio in ratios]),
-        min(below, above),
-    )
+def _over(gaps: Sequence[float], least: float) -> float:
+    """The evidence that gaps are above ``least``, which their median must be too; at most what the bets give."""
+    return wealth(gaps, least) if statistics.median(gaps) > least else 0.0
 
 
 def judge(ratios: Sequence[float], rule: TwoSidedRule) -> Word:
@@ -119,17 +120,27 @@ def e_bh(e_values: Sequence[float], level: float) -> list[int]:
 
 
 def interval_at_any_time(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The median ratio, with an interval that holds the true median with this confidence whenever one looks.
+    """The median ratio, with an interval that holds the true ratio with this confidence whenever one looks.
 
     It is every value that the bets do not reject.  With too few pairs for ``confidence`` the result is the extremes
     with their own confidence.  ValueError without ratios.
     """
     if not ratios:
         raise ValueError("no ratios to take a median of")
-    ordered, pairs = sorted(ratios), len(ratios)
-    enough, cut = 2 / (1 - confidence), 0
-    while cut + 1 <= (pairs - 1) // 2 and e_value(pairs - cut - 1, pairs) >= enough:
-        cut += 1
-    reached = max(0.0, 1 - 2 / e_value(pairs - cut, pairs))
-    median = math.sqrt(ordered[pairs // 2] * ordered[(pairs - 1) // 2])
-    return Interval(median, ordered[cut], ordered[pairs - 1 - cut], round(min(confidence, reached), 6))
+    gaps = [math.log(ratio) for ratio in ratios]
+    middle, enough = statistics.median(gaps), 2 / (1 - confidence)
+    low = _rejected_below(gaps, middle, enough)
+    high = -_rejected_below([-gap for gap in gaps], -middle, enough)
+    reached = max(0.0, 1 - 2 / wealth([1.0] * len(gaps)))
+    return Interval(math.exp(middle), math.exp(low), math.exp(high), round(min(confidence, reached), 6))
+
+
+def _rejected_below(gaps: Sequence[float], middle: float, enough: float) -> float:
+    """The largest gap below the middle that the bets reject; the least of all gaps if that is not rejected."""
+    low, high = min(gaps), middle
+    if wealth([gap - low for gap in gaps]) < enough:
+        return low
+    for _ in range(_HALVINGS):
+        between = (low + high) / 2
+        low, high = (between, high) if wealth([gap - between for gap in gaps]) >= enough else (low, between)
+    return low
