@@ -126,7 +126,7 @@ class ModuleStages:
         """
         stage, plan = staged.stage, staged.plans
         others = beyond_letters(plan.slots, staged.inputs[0].seconds)
-        first = others if beyond == "first" else []
+        first = others if beyond in ("first", "around") else []
         async with AsyncExitStack() as stack:
             async with build_lane():
                 with activity(START):
@@ -140,6 +140,9 @@ class ModuleStages:
                 with activity(VERIFICATION):
                     if beyond == "unless faster" and held.verdict != "faster":
                         await track.rounds(others)
+                    if beyond == "around":  # a candidate may take the race for the end of such calls
+                        again = beyond_letters(plan.slots, staged.inputs[0].seconds)
+                        await track.rounds(again[: (len(again) + 1) // 2])
                     await track.check_beyond()
         counted = len(track.compared), len(track.skipped)
         return Sitting(

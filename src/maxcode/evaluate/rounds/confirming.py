@@ -89,5 +89,5 @@ class Confirmation(Generic[S, P]):
         original = self._stages.original(self._staged)
         sides: dict[Side, P] = {"original": original, "candidate": side}
         sides |= {"control": original} if self._control else {}
-        beyond: Beyond = "first" if number < 1 + self._control else "never"
+        beyond: Beyond = "around" if number < 1 + self._control else "never"
         return await self._stages.run(self._staged, sides, after(SITTING_PAIRS), self._verify, beyond)

@@ -19,7 +19,8 @@ from maxcode.sandbox.sandbox import Calls, Ran
 CALL = "calls"  # the one input of such a problem
 VERIFY_ROUNDS = 3
 SIDE = (Path(__file__).parent / "inside" / "side.py").read_text()  # what the drivers share
-Beyond = Literal["never", "first", "unless faster"]  # before a race, or after one that does not end as "faster"
+# before a race, before it and half as many after it, or after one that does not end as "faster"
+Beyond = Literal["never", "first", "around", "unless faster"]
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # their exit statuses
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the original's, and so much more
 
