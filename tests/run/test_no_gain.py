@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import final
+from typing import Literal, final
 
 import anyio
 import pytest
@@ -57,8 +57,14 @@ SEARCHES: list[Search] = [
 ]  # fmt: skip
 
 
-def run(policy: Reserved, search: Search, record: Record | None = None, critic: AtLimit | None = None) -> Result:
-    method = Method(policy, search, compose(statement()), critic)
+def run(
+    policy: Reserved,
+    search: Search,
+    record: Record | None = None,
+    critic: AtLimit | None = None,
+    critiques: Literal["all", "expanded"] = "all",
+) -> Result:
+    method = Method(policy, search, compose(statement()), critic, critiques=critiques)
     return optimize(toy_problem(), method, TABLE, Run(12, record=record or Record()))
 
 
@@ -107,6 +113,28 @@ def test_a_run_with_passes_resumes_to_the_same_states_without_another_question(t
     with Record(tmp_path) as record:
         run(again, CudaLlm(width=4, depth=4), record)
     assert again.asked == []
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+def test_a_run_whose_critic_is_asked_late_and_sees_a_limit_resumes_and_expands_nothing_there(
+    search: Search, tmp_path: Path
+) -> None:
+    def searched(record: Record) -> Result:
+        return run(Reserved(lambda observation: False), search, record, AtLimit(1.2), "expanded")
+
+    with Record(tmp_path) as record:
+        whole = searched(record)
+        asked = record.critiques
+    lines = (tmp_path / "events.jsonl").read_bytes().splitlines(keepends=True)
+    at_limit = [at for at, words in asked.items() if words.startswith("No further gain")]
+    assert at_limit or isinstance(search, BestOfN), "nothing is expanded in a single batch, so nobody is asked"
+    assert not [one for one in whole.reached if one.parent is not None and one.parent.id in at_limit]
+    assert whole.reached.candidates == 12 or whole.ended == ENDED, "slots at a limit leave the budget to others"
+    for kept in range(1, len(lines)):
+        (tmp_path / "events.jsonl").write_bytes(b"".join(lines[:kept]))
+        with Record(tmp_path) as record:
+            assert states(searched(record)) == states(whole)
+            assert record.critiques == asked
 
 
 def test_a_closed_state_is_replaced_by_the_best_open_one_with_its_own_permission() -> None:

@@ -41,7 +41,7 @@ AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is
 @dataclass(frozen=True, slots=True)
 class Expanded:
     """The result of a batch: its states in slot order, the slots that were not launched or not measured because of a
-    cap, and those in which the policy saw no further gain."""
+    cap or not launched because the critic saw no further gain, and those in which the policy saw none."""
 
     states: list[State]
     dropped: tuple[int, ...] = ()
@@ -123,7 +123,7 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
     """propose -> evaluate -> critique; recorded parts are read from the record.  None: no further gain is seen."""
     record, method = job.run.record, job.method
     if (action := record.actions.get(at)) is None:
-        _launch(job, at)
+        _launch(job, at, parent, reached)
         sections = method.observe(parent, reached)
         observation = Observation(sections, parent, _drawn(job, parent, asked))
         action = await propose(method.policy, observation, reached, partial(_stop_here, job))
@@ -136,7 +136,7 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
         evaluation = reused(duplicate) if duplicate is not None else await _evaluated(job, parent, action, reached)
         job.append(Evaluated(at=at, evaluation=evaluation))
     step = Step(action, evaluation, method.reward(evaluation))
-    if method.critiques == "all" or at in record.critiques:
+    if method.critiques == "all":  # else `explain` asks, also where the record has the answer: a resume knows no more
         step = await _critiqued(job, at, parent, step, reached)
     return State(parent.problem, parent, step, at, parent.gamma)
 
@@ -308,15 +308,16 @@ def _challenging(state: State) -> Timing | None:
     return timing if is_ahead else None
 
 
-def _launch(job: Job, at: StateId) -> None:
-    """Counts a slot as launched, or raises if it may not be launched now.
+def _launch(job: Job, at: StateId, parent: State, reached: Reached) -> None:
+    """Counts a slot as launched, or raises if it may not be launched now, or if the critic, asked after the state was
+    selected, sees no further gain.
 
     A slot that was launched before an interruption is launched again even without budget: it may be paid for already.
     """
     _stop_here(job)
     if at in job.run.record.launched:
         return
-    if job.refusal() is not None:
+    if reached.is_closed(parent) or job.refusal() is not None:
         raise Dropped
     job.tracker.launched += 1
     job.append(Launched(at=at))

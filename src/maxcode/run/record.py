@@ -76,8 +76,8 @@ class Settled(Event, frozen=True):
     """A batch is final.
 
     It holds the values by slot (empty without a value model), the evaluations of the referee by slot, the new one of
-    the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap: those that
-    were launched had not been measured when the seconds were spent.
+    the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap, or because
+    the critic saw no further gain: those that were launched had not been measured when the seconds were spent.
     """
 
     batch: int
