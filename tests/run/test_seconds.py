@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import anyio
@@ -80,7 +81,7 @@ def searched(policy: Counted, folder: Path, seconds: float) -> Result:
         return optimize(toy_problem(), method, Table(rule=lambda text: 2.0, before=before), run)
 
 
-def test_the_wait_for_another_run_is_not_counted(tmp_path: Path) -> None:
+def test_the_wait_for_another_run_is_not_counted_also_after_a_resume(tmp_path: Path) -> None:
     """Another process holds the timing lane for longer than the cap."""
     lane = tmp_path / "lane.lock"
 
@@ -88,15 +89,23 @@ def test_the_wait_for_another_run_is_not_counted(tmp_path: Path) -> None:
         async with timing_lane(lane):
             pass
 
-    method = Method(Counted(), BestOfN(n=2, width=1), compose())
+    def searched(budget: int, record: Record) -> Result:
+        method = Method(Counted(), BestOfN(n=2, width=1), compose())
+        run = Run(budget, record=record, caps=Caps(seconds=2), concurrency=1)
+        return optimize(toy_problem(), method, Table(rule=lambda text: 2.0, before=before), run)
+
     holding = ["flock", str(lane), "sh", "-c", "echo held; sleep 4"]
     with subprocess.Popen(holding, stdout=subprocess.PIPE) as holder, Record(tmp_path / "run") as record:
         assert holder.stdout is not None
         holder.stdout.readline()
-        run = Run(2, record=record, caps=Caps(seconds=2), concurrency=1)
-        found = optimize(toy_problem(), method, Table(rule=lambda text: 2.0, before=before), run)
-    assert record.seconds > 2, "the run took longer than its cap"
-    assert found.reached.candidates >= 1
+        began = time.monotonic()
+        found = searched(1, record)
+        assert time.monotonic() - began > 2, "the run took longer than its cap"
+    assert found.reached.candidates == 1 and not found.ended
+    with Record(tmp_path / "run") as record:
+        again = searched(2, record)
+    assert again.reached.candidates == 2 and not again.ended
+    assert found.spent.seconds <= again.spent.seconds < 2, "seconds of work"
 
 
 def test_a_larger_cap_asks_again_for_the_candidate_that_was_stopped(tmp_path: Path) -> None:

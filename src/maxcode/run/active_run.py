@@ -77,8 +77,13 @@ class Job:
         return self.run.spent() if self.run.spent is not None else self.run.record.proposals
 
     def seconds(self) -> float:
-        """Wall seconds at work on the run so far, without the waits of this process for other runs."""
-        return self.run.record.seconds_now - (self.run.times.others.seconds - self.waited_before)
+        """Wall seconds at work on the run so far, without waits for other runs."""
+        return self.run.record.seconds_now(self.waited)
+
+    @property
+    def waited(self) -> float:
+        """The seconds that the search waited for other runs in this process."""
+        return self.run.times.others.seconds - self.waited_before
 
     @property
     def seconds_left(self) -> float:
@@ -112,7 +117,7 @@ class Job:
 
     def append(self, line: Line) -> None:
         """Records a part and passes it to ``watch``."""
-        self.run.record.append(line)
+        self.run.record.append(line, self.waited)
         self.run.watch(line)
 
 

@@ -28,10 +28,12 @@ HEADER = "run.toml"
 GIVEN = "given"  # the table of run.toml with the whole paths of the problem and its tests
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):
-    """One line.  ``t`` is the Unix time of writing; no decision depends on it."""
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower, omit_defaults=True):
+    """One line.  ``t`` is the Unix time of writing, ``waited`` the seconds that its process had waited for other runs
+    since it opened the record; only a cap on seconds depends on them."""
 
     t: float = 0.0
+    waited: float = 0.0
 
 
 class Opened(Event, frozen=True):
@@ -129,9 +131,10 @@ class Record:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def append(self, event: Line) -> None:
-        """Writes one part and flushes it to the operating system before returning."""
-        stamped = msgspec.structs.replace(event, t=round(self._clock(), 3))
+    def append(self, event: Line, waited: float = 0.0) -> None:
+        """Writes one part and flushes it to the operating system before returning; ``waited``: seconds that this
+        process waited for other runs so far."""
+        stamped = msgspec.structs.replace(event, t=round(self._clock(), 3), waited=round(waited, 3))
         if self._file is not None:
             append_line(self._file, _encode.encode(stamped), EVENTS)
         self._index(stamped)
@@ -160,13 +163,13 @@ class Record:
 
     @property
     def seconds(self) -> float:
-        """Wall seconds of all processes that worked on the run, without the pauses between them."""
+        """Wall seconds of all processes that worked on the run, without the pauses between them and without their waits
+        for other runs."""
         return self._watch.seconds
 
-    @property
-    def seconds_now(self) -> float:
+    def seconds_now(self, waited: float = 0.0) -> float:
         """``seconds``, if a line were written now."""
-        return self._watch.seconds_at(self._clock())
+        return self._watch.seconds_at(self._clock() - waited)
 
     def close(self) -> None:
         """Releases the lock of the folder."""
@@ -192,7 +195,8 @@ def read_events(folder: Path) -> Iterator[Line]:
 
 @final
 class Stopwatch:
-    """Adds up the time from each process's first line to its last; ``see`` must receive all lines in order."""
+    """Adds up the time from each process's first line to its last, without waits for other runs; ``see`` must receive
+    all lines in order."""
 
     def __init__(self) -> None:
         self._past = self._started = self._last = 0.0
@@ -200,7 +204,7 @@ class Stopwatch:
     def see(self, line: Line) -> None:
         if isinstance(line, Opened):
             self._past, self._started = self.seconds, line.t
-        self._last = line.t
+        self._last = line.t - line.waited
 
     @property
     def seconds(self) -> float:

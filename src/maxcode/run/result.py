@@ -23,8 +23,8 @@ from maxcode.run.times import in_words
 @final
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """The cost of a run with its resumes: wall ``seconds`` of work, and all model calls, those of the critic too.
-    ``dollars`` is None if a price is not known."""
+    """The cost of a run with its resumes: wall ``seconds`` of work, which waits for other maxcode runs are not, and all
+    model calls, those of the critic too.  ``dollars`` is None if a price is not known."""
 
     seconds: float
     calls: int

@@ -198,7 +198,7 @@ class Observation:
 @final
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used: candidates, wall seconds, and all model calls, those of critics included."""
+    """What a run has used: candidates, wall seconds at work, and all model calls, those of critics included."""
 
     candidates: int = 0
     seconds: float = 0.0
