@@ -18,11 +18,12 @@ import pytest
 
 import maxcode
 from maxcode.core.types import Outcome
-from maxcode.errors import InputError
+from maxcode.errors import InputError, Interrupted
 from maxcode.run.referee import Judgement, Referee, metric_line, score_of
-from maxcode.run.reward_server import RewardServer
+from maxcode.run.reward_server import RewardServer, _Batch
 from tests.support.cli import maxcode as command
 from tests.support.counting import LOOP, QUARTER, SLOW
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.sandbox
 
@@ -171,6 +172,22 @@ def test_the_server_judges_a_batch_in_its_order(server: str, referee: Referee) -
     assert found["judgements"][0]["result"]["outcome"] == "wrong"
     status, found = called(f"{server}/problems")
     assert (status, list(found["problems"])) == (200, [referee.name])
+
+
+def test_a_server_that_is_closed_judges_no_program_that_waits(referee: Referee) -> None:
+    programs, before = [QUARTER.replace("+ 6", f"+ {number}") for number in range(100, 140)], set(referee._judged)
+    with ThreadPoolExecutor(1) as client:
+        with RewardServer(("127.0.0.1", 0), TOKEN, {referee.name: referee}, parallel=1) as one:
+            threading.Thread(target=one.serve_forever, daemon=True).start()
+            asked = client.submit(called, f"http://127.0.0.1:{one.server_address[1]}/judge", {"programs": programs})
+            assert wait_until(lambda: referee._judged.keys() > before, 60)
+            one.shutdown()
+        status, found = asked.result()
+    assert status == 503 and "the server was stopped" in found["error"]
+    one.pool.shutdown()
+    assert len(referee._judged.keys() - before) < 5
+    with pytest.raises(Interrupted, match="post them again"):
+        one.judged(_Batch([WRONG]))
 
 
 @pytest.mark.parametrize(

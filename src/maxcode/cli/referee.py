@@ -67,4 +67,4 @@ def serve(
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            echo("stopped", err=True)
+            echo("stopping: the programs that are being judged end first", err=True)

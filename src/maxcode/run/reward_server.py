@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, final
 
 import msgspec
 
-from maxcode.errors import InputError, MaxcodeError, unknown
+from maxcode.errors import InputError, Interrupted, MaxcodeError, unknown
 from maxcode.run.referee import Judgement, Referee
 
 MOST_BYTES = 64 << 20  # of a request
 MOST_PROGRAMS = 1024
 _READ_S = 60.0
+_CLOSED = "the server was stopped before all programs of the batch were judged; post them again when it runs"
 
 
 class _Batch(msgspec.Struct, forbid_unknown_fields=True):
@@ -41,7 +42,8 @@ class _Refused(Exception):
 class RewardServer(ThreadingHTTPServer):
     """Serves the judgements of ``referees`` (problem -> referee) to who knows the token.
 
-    ``parallel``: programs of a batch that are built at once.  ``server_address`` is host and port.
+    ``parallel``: programs of a batch that are built at once.  ``server_address`` is host and port.  ``server_close``
+    leaves out the programs that wait; a batch that lacks them is refused.
     """
 
     daemon_threads = True
@@ -54,11 +56,26 @@ class RewardServer(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def judged(self, batch: _Batch) -> list[Judgement]:
-        """The judgements of a batch, in its order.  InputError if it names no problem of the server."""
+        """The judgements of a batch, in its order.  InputError if it names no problem of the server, Interrupted if the
+        server was closed before all were judged."""
         name = batch.problem or (next(iter(self.referees)) if len(self.referees) == 1 else "")
         if name not in self.referees:
             raise unknown("problem", name, self.referees)
-        return list(self.pool.map(self.referees[name], [f"{text}\n" for text in batch.programs]))
+        try:
+            waiting = [self.pool.submit(self.referees[name], f"{text}\n") for text in batch.programs]
+        except RuntimeError as closed:
+            raise Interrupted(_CLOSED) from closed
+        try:
+            return [one.result() for one in waiting]
+        except CancelledError as cancelled:
+            raise Interrupted(_CLOSED) from cancelled
+        finally:
+            for one in waiting:  # behind an error nobody asks for the others
+                one.cancel()
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
 @final
