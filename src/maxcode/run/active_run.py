@@ -126,5 +126,5 @@ class Stopped(Exception):
 
 
 class Dropped(Exception):
-    """A cap is reached: the slot is not launched, or the seconds are spent and its evaluation is stopped.  Or no further
-    gain is seen from its state, and it is not launched."""
+    """A cap is reached: the slot is not launched, or the seconds are spent and its evaluation is stopped; or the critic
+    sees no further gain from its state, and it is not launched."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
 
@@ -14,8 +14,10 @@ from maxcode import Evaluation, Outcome
 from maxcode.core.types import Action, Program, State, StateId, Step
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster import Cluster, Engine, Terms, together
-from maxcode.evaluate.cluster.engine import WorkerAddress
+from maxcode.evaluate.cluster.dispatch import Dispatcher
+from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 from maxcode.evaluate.cluster.quarantine import FILE, Quarantine
+from maxcode.evaluate.cluster.utilisation import Utilisation
 from maxcode.evaluate.cluster.wire import BuildResult, EvaluateResult, SettleResult, encode, read_result
 from maxcode.testing import Exam, Table, TableNode, TableNodes, toy_problem, violations
 
@@ -262,6 +264,45 @@ def test_losses_that_a_program_has_come_through_since_are_forgotten(tmp_path: Pa
         known.clear(once)
     lost.record_loss(twice, "n1")
     assert Quarantine(tmp_path).verdict(twice) is not None
+
+
+@final
+@dataclass
+class Restarting:
+    """An engine of one worker with cores for builds, which is at ``address`` now."""
+
+    address: str = "first"
+    built_at: list[str] = field(default_factory=list)
+
+    async def places(self) -> Sequence[WorkerAddress]:
+        return [WorkerAddress("n0", self.address, builds=2)]
+
+    async def carry(self, task: bytes, worker: WorkerAddress, builds: bool) -> bytes:
+        if worker.address != self.address:
+            raise NodeLost
+        self.built_at.append(worker.address)
+        return task
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_a_worker_that_has_restarted_builds_again() -> None:
+    engine = Restarting()
+    dispatcher = Dispatcher(engine, Utilisation())
+
+    async def build() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(dispatcher.watch)
+            for address in ("first", "second"):
+                engine.address = address
+                with anyio.fail_after(10):
+                    while await dispatcher.build(b"task") is None:
+                        await anyio.sleep(0.05)
+            group.cancel_scope.cancel()
+
+    anyio.run(build)
+    assert engine.built_at == ["first", "second"]
 
 
 @pytest.mark.heavy

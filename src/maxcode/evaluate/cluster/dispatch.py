@@ -106,8 +106,9 @@ class Dispatcher:
                 self._slots[worker.name] = Slot(worker)
                 self._use.set(worker.name, "waiting")
                 self._wake()
+        known = dict(self._builders.values())  # by worker: one that has restarted has another address
         self._builders = {
-            name: self._builders.get(name, (worker, anyio.CapacityLimiter(worker.builds)))
+            name: (worker, known.get(worker) or anyio.CapacityLimiter(worker.builds))
             for name, worker in there.items()
             if worker.builds
         }
