@@ -16,7 +16,7 @@ from maxcode.llm.journal import CALLS
 from maxcode.observe import compose
 from maxcode.run.complete_request import completed
 from maxcode.run.dry_run import Preview, first_prompt
-from maxcode.run.estimate import Estimate, Spending
+from maxcode.run.estimate import Estimate, Spending, total
 from maxcode.run.model_tables import model_tables
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.progress import SearchProgress
@@ -143,6 +143,21 @@ def test_a_dry_run_tells_what_a_run_would_cost_where_all_prices_are_known(
     assert partly.dollars is partly.estimate.low.dollars is partly.estimate.high.dollars is None
     assert partly.calls == found.calls
     assert found.calls == 24 if critic == "rules" else 24 < found.calls < 48
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("critic", ["rules", "llm:small"])
+def test_a_dry_run_says_that_what_a_coding_agent_spends_is_not_known(critic: str, place: Path) -> None:
+    (place / "prices.toml").write_text('"small" = { input = 1.0, output = 2.0 }\n')
+    models = ModelSettings(prices=place / "prices.toml")
+    request = Request(place / "slow.c", place / "tests", "agent:true", "cuda-llm+maxcode", critic, models=models)
+    found = first_prompt(request)
+    told = found.as_text().rpartition("----- estimate")[2]
+    assert "24 candidates, each a session of the coding agent, whose calls and price cannot be estimated" in told
+    assert "no calls" not in told and "$" not in told
+    assert found.dollars is None is found.estimate.high.dollars and found.estimate.by_agent
+    assert ("the critic makes about" in told) == (critic != "rules") == (found.calls > 0)
+    assert total([(Estimate(), 1.0), (found.estimate, 2.0)]).by_agent
 
 
 def test_progress_tells_what_all_calls_have_cost_those_of_the_critic_too(capsys: pytest.CaptureFixture[str]) -> None:

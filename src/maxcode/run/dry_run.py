@@ -54,8 +54,10 @@ class Preview:
         return "\n".join(told)
 
     def _whole_run(self) -> str:
-        words = self.estimate.words()
-        return words if not self.estimate.expected.calls else f"{self.candidates} candidates {words}"
+        words, found = self.estimate.words(), self.estimate
+        if found.by_agent:
+            return f"{self.candidates} candidates, {words}"
+        return f"{self.candidates} candidates {words}" if found.expected.calls else words
 
 
 def first_prompt(request: Request) -> Preview:

@@ -29,6 +29,7 @@ from maxcode.core.types import (
     Usage,
 )
 from maxcode.llm.clients import Completion, Message, ModelRequest
+from maxcode.llm.clients.command import AGENT
 from maxcode.llm.clients.connect import estimate_tokens, price_of
 from maxcode.llm.clients.openai import ALLOWANCE, reasons
 from maxcode.llm.clients.prices import Price
@@ -103,12 +104,14 @@ class Spending:
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The least, the expected and the highest cost.  These are no limits: ``--max-dollars`` is one, and they are not
-    above it; ``cap``: that limit, if the run may reach it."""
+    above it; ``cap``: that limit, if the run may reach it.  ``by_agent``: the policy is a coding agent, whose calls are
+    not in the figures, because nobody knows them before; then there is no price."""
 
     low: Spending = field(default_factory=Spending)
     expected: Spending = field(default_factory=Spending)
     high: Spending = field(default_factory=Spending)
     cap: float | None = field(default=None, kw_only=True)
+    by_agent: bool = field(default=False, kw_only=True)
 
     def within(self, cap: float | None) -> Estimate:
         """The estimate of a run that ends when it has cost ``cap`` dollars."""
@@ -121,11 +124,17 @@ class Estimate:
 
     def words(self) -> str:
         """In words, without the number of candidates."""
+        if self.by_agent:
+            critic = f"; the critic makes {self._amount()}" if self.expected.calls else ""
+            return f"each a session of the coding agent, whose calls and price cannot be estimated{critic}"
         if not self.expected.calls:
             return "the policy and the critic are no language models, so the run makes no calls"
+        return f"{self._amount()}, {self._money()}"
+
+    def _amount(self) -> str:
         calls = _span(self.low.calls, self.expected.calls, self.high.calls)
         tokens = _span(self.low.tokens, self.expected.tokens, self.high.tokens)
-        return f"about {calls} model calls, {tokens} tokens, {self._money()}"
+        return f"about {calls} model calls, {tokens} tokens"
 
     def _money(self) -> str:
         low, expected, high = self.low.dollars, self.expected.dollars, self.high.dollars
@@ -151,6 +160,7 @@ def total(estimates: Sequence[tuple[Estimate, float]]) -> Estimate:
         summed([one.low.times(count) for one, count in estimates]),
         summed([one.expected.times(count) for one, count in estimates]),
         summed([one.high.times(count) for one, count in estimates]),
+        by_agent=any(one.by_agent for one, _ in estimates),
     )
 
 
@@ -160,7 +170,9 @@ def estimated(request: Request, parts: MethodParts, admission: Admission) -> Est
         return Estimate()
     found = [_played(play, request, parts, admission) for play in (LOW, USUAL, HIGH)]
     # a play of failures may have shorter prompts, so the bounds are those of all three
-    return Estimate(_bound(found, min), found[1], _bound(found, max)).within(request.caps.dollars)
+    by_agent = request.policy.startswith(AGENT)
+    whole = Estimate(_bound(found, min), found[1], _bound(found, max), by_agent=by_agent)
+    return whole.within(request.caps.dollars)
 
 
 def _bound(found: Sequence[Spending], of: Callable[[Iterable[float]], float]) -> Spending:
@@ -192,7 +204,8 @@ def _played(play: Play, request: Request, parts: MethodParts, admission: Admissi
     method = method_of(replace(request, budget=count), imagined, scene)
     optimize(problem, method, _Measured(play, admission.admitted.baseline), Run(count, request.seed))
     spent = sum((one.usage for one in counted.values()), Usage())
-    return Spending(spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.dollars)
+    dollars = None if request.policy.startswith(AGENT) else spent.dollars
+    return Spending(spent.calls, spent.prompt_tokens, spent.completion_tokens, dollars)
 
 
 def _roles(request: Request) -> list[str]:
