@@ -67,6 +67,12 @@ def test_what_is_replaced_is_what_is_found_and_the_rest_stays() -> None:
     assert replaced(FILE, {}) == FILE
 
 
+@pytest.mark.parametrize("mark", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_marks_that_end_no_line_of_python_shift_no_constant(mark: str) -> None:
+    before = f'"""a{mark}b"""\nbatch_size = 128\ndim = 64\n'
+    assert replaced(before, {"batch_size": 16}) == before.replace("128", "16")
+
+
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'batch_size'"):
         replaced(FILE, {"batchsize": 3})

@@ -42,7 +42,7 @@ def replaced(text: str, constants: Mapping[str, int]) -> str:
     for name in constants:
         if name not in found:
             raise unknown("constant", name, found)
-    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    lines = text.encode().splitlines(keepends=True)  # in bytes, as `ast` counts lines; in a text \f ends one too
     chosen = [(found[name].node, value) for name, value in constants.items()]
     for node, value in sorted(chosen, key=lambda one: (one[0].lineno, one[0].col_offset), reverse=True):
         assert node.end_lineno is not None and node.end_col_offset is not None
