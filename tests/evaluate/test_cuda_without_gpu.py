@@ -225,6 +225,16 @@ def test_the_command_line_says_that_nothing_was_verified_and_ends_with_a_status_
 
 
 @pytest.mark.usefixtures("no_device_files")
+def test_a_run_folder_is_refused_without_a_gpu_as_the_help_says(tmp_path: Path) -> None:
+    words = ["evaluate", str(GALLERY / "honest_native.py"), "--against", str(REFERENCE), "--device", "cuda"]
+    ran = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "run")], standalone_mode=False)
+    assert isinstance(ran.exception, InputError) and "no GPU: " in str(ran.exception)
+    assert not (tmp_path / "run").exists()
+    told = CliRunner().invoke(cli, ["evaluate", "--help"]).output
+    assert "--out, the folder of a measured run, is refused then" in " ".join(told.split())
+
+
+@pytest.mark.usefixtures("no_device_files")
 def test_no_search_is_begun_without_a_gpu(sandbox: Sandbox, problem: Problem) -> None:
     with pytest.raises(InputError, match=r"no GPU: .* run it on a machine with a GPU"):
         anyio.run(ModuleEvaluator(sandbox).admit, problem)

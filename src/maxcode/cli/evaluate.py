@@ -58,7 +58,8 @@ def evaluate(
 ) -> int:
     """Verify and time CANDIDATE, a whole program, against the original: a file, or a folder with all of its files.
 
-    Without a GPU a CUDA candidate is only compiled: its outcome is "unverified", and the exit status is 4.
+    Without a GPU a CUDA candidate is only compiled: its outcome is "unverified", and the exit status is 4; --out, the
+    folder of a measured run, is refused then.
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
     out, profiles, is_metric = options.pop("out"), options.pop("profile_self"), options.pop("metric_line")
