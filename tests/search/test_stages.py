@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from maxcode.search import Elites
 from maxcode.search.archive import Archive, Kept, open_to
 from maxcode.search.elites import standing
 from maxcode.search.stages import USUAL, Promotion, Stage, Stages, Standing, Visit, read_stages, stages_of
-from maxcode.testing import Table
+from maxcode.testing import Echo, Table
 
 KERNEL = "void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] *= 2.0; }\n"
 RESTRICT = KERNEL.replace("double *a", "double *restrict a")
@@ -154,12 +155,16 @@ class Permitted:
         return Action(problem.program.with_text(text))
 
 
-def test_a_search_in_stages_widens_what_is_permitted_and_draws_parents_within_it() -> None:
+@pytest.mark.parametrize("critiques", ["all", "expanded"])
+def test_a_search_in_stages_widens_what_is_permitted_and_draws_parents_within_it(
+    critiques: Literal["all", "expanded"],
+) -> None:
     problem = Problem("k", "program", "c", Program({"k.c": KERNEL}), ProgramSpec())
     search = Elites(width=4, stages=TWO)
-    method = Method(Permitted(), search, compose())
+    method = Method(Permitted(), search, compose(), Echo(), critiques=critiques)
     result = optimize(problem, method, Table(rule=lambda text: 3.0 if "restrict" in text else 2.0), Run(budget=32))
     by_batch = {state.id[0]: state.problem.permitted for state in result.reached if state.step is not None}
+    assert any(state.step is not None and state.step.critique for state in result.reached)
     # three visits that do not rise end the first stage: batches 1 to 3, then all hints
     assert by_batch == {**dict.fromkeys(range(1, 4), frozenset()), **dict.fromkeys(range(4, 9), TWO[1].permitted)}
     assert standing(TWO, result.reached).stage == 1

@@ -173,7 +173,7 @@ async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reach
             except Exception as error:
                 failed[slot] = error
                 return
-        reached.replace(replace(state, step=step))
+        reached.replace(replace(reached[state.id], step=step))
 
     silent = [state for state in dict.fromkeys(parents) if state.step is not None and not state.step.critique]
     async with anyio.create_task_group() as group:
@@ -183,7 +183,7 @@ async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reach
         raise _named(batch, failed)
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
-    return [reached[state.id] for state in parents]
+    return [replace(state, step=reached[state.id].step) for state in parents]  # each with what its stage permits
 
 
 async def _critique(critic: Critic, parent: State, step: Step, reached: Reached) -> str:
