@@ -20,11 +20,16 @@ PREPARES = f"""import json
 with open("/src/meta.json") as file:
     META = json.load(file)
 calls = 0
-{SLOW.replace("    found = 0", '''    global calls
+{
+    SLOW.replace(
+        "    found = 0",
+        '''    global calls
     calls += 1
     if calls == META["slots"] * META["batch"] + 1:
         sum(range(30_000_000))
-    found = 0''')}"""
+    found = 0''',
+    )
+}"""
 
 
 def test_work_in_later_untimed_rounds_is_a_doubt_and_in_the_first_one_it_is_told_elsewhere() -> None:

@@ -9,6 +9,7 @@ from typing import final
 
 from maxcode.core.types import Evaluation, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import AT_JUMPS, GIVEN_ONLY
+from maxcode.evaluate.ladder.judge import ELSEWHERE
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
 from maxcode.evaluate.repo.candidates import DOUBTFUL
@@ -18,7 +19,16 @@ from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
 
 UNEVEN = 1.25  # the median of the ratios over the ratio of the sums, at most
-_FOUND = (FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, HIDDEN, DOUBTFUL)  # how the warnings begin that are doubts
+_FOUND = (
+    FINDING,
+    GIVEN_ONLY,
+    AT_JUMPS,
+    SHARED,
+    LOST,
+    HIDDEN,
+    ELSEWHERE,
+    DOUBTFUL,
+)  # how the warnings begin that are doubts
 
 
 def without_sandbox(sandbox: str) -> Iterator[str]:
@@ -51,7 +61,7 @@ def uneven(timing: Timing | None) -> Iterator[str]:
         return
     kept = sorted(timing.samples, key=itemgetter(1))[:-1]
     by_sum = sum(original for original, _ in kept) / sum(candidate for _, candidate in kept)
-    if timing.speedup.value > UNEVEN * by_sum:
+    if timing.speedup.value > UNEVEN * by_sum or by_sum <= 1:
         yield (
             f"it is {timing.speedup.value:.2f}x in the median of its pairs, but {by_sum:.2f}x by the sum of their "
             "seconds: some of its runs are far slower than most"
