@@ -30,12 +30,19 @@ STORED = SLOW.replace(
 )
 TWICE = SLOW.replace(LOOP, f"{LOOP}\n    sum = 0;\n    {LOOP}")
 
+SOMETIMES = QUARTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
+    "int main(void) {",
+    "int main(void) {\n    unsigned char drawn = 0;\n    if (getentropy(&drawn, 1) != 0) return 1;\n"
+    "    if (drawn < 20)\n        for (volatile long wait = 0; wait < 400000000L; wait++) {}",
+)
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A slow program with its tests; a candidate that stores all answers, a faster, a slower and a wrong one."""
     folder = tmp_path_factory.mktemp("place")
-    texts = {"slow": SLOW, "stored": STORED, "quarter": QUARTER, "twice": TWICE, "wrong": SLOW.replace("+= i", "-= i")}
+    texts = {"slow": SLOW, "stored": STORED, "quarter": QUARTER, "twice": TWICE, "sometimes": SOMETIMES}
+    texts["wrong"] = SLOW.replace("+= i", "-= i")
     for name, text in texts.items():
         (folder / f"{name}.c").write_text(text)
     (folder / "tests").mkdir()
@@ -62,6 +69,15 @@ def test_a_candidate_that_stores_the_answers_of_all_tests_is_not_trusted(place: 
     assert sum(int(kind.split()[0]) for kind in kinds) == told["recheck"]["inputs"]
     assert all("changed from the given ones" in kind for kind in kinds)
     assert (status_of(found, ()), status_of(found, ("doubt",)), status_of(found, ("not-faster",))) == (0, 1, 0)
+
+
+@pytest.mark.slow
+def test_a_gain_of_most_runs_that_all_runs_together_do_not_have_is_not_trusted(place: Path) -> None:
+    assert "getentropy" in SOMETIMES and "drawn < 20" in SOMETIMES
+    found = evaluate_source(place / "sometimes.c", request(place))
+    told = json.loads(found.as_json())
+    assert not told["trusted"]
+    assert not found.confirmed or any("by the sum of their seconds" in doubt for doubt in told["doubts"]), told
 
 
 @pytest.mark.slow

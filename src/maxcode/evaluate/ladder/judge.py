@@ -14,6 +14,8 @@ from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.evaluate.ladder.verify import Verified
 
 ROOF_MARGIN = 1.1  # the roof is a measurement too
+ELSEWHERE = "slower where it is not timed"  # how the doubt begins
+SLOWER_AT_MOST, LEAST_ELSEWHERE_S = 1.5, 0.02  # single runs beside other work; shorter ones are mostly noise
 MEMORY_MARGIN = 1.5  # other loops may move more than ours, and other programs share the memory
 
 
@@ -59,7 +61,23 @@ def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evalua
     if why := _above_a_roof(timing):
         return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
     timing = replace(timing, degenerate=admitted.degenerate)
-    return replace(found, timing=timing, warnings=warnings_of(timing))
+    return replace(found, timing=timing, warnings=(*warnings_of(timing), *_elsewhere(found, timing, admitted)))
+
+
+def _elsewhere(found: Evaluation, timing: Timing, admitted: Admitted) -> tuple[str, ...]:
+    """A doubt about a faster program that takes longer on all the tests together that are not timed, by the CPU time of
+    their verification.  With the goal ``wall`` more CPU time may be no loss."""
+    if not timing.significant or timing.clock != "cpu":
+        return ()
+    others = [
+        one
+        for one in admitted.inputs
+        if one.name not in timing.inputs and one.seconds >= LEAST_ELSEWHERE_S and one.name in found.measures
+    ]
+    original, candidate = sum(one.seconds for one in others), sum(found.measures[one.name] for one in others)
+    if candidate <= SLOWER_AT_MOST * original:
+        return ()
+    return (f"{ELSEWHERE}: {candidate:.2f} s on {len(others)} other tests, {original:.2f} s for the original",)
 
 
 def _above_a_roof(timing: Timing) -> str:

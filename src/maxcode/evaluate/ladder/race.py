@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from statistics import fmean
 from typing import Literal, Protocol, final
 
 from maxcode.code.languages import language
@@ -136,7 +137,7 @@ class Track:
         return self._field.clock
 
     async def pair(self) -> Pair:
-        """One pass by every side, two if passes are short.  WrongOutput if a run fails or its output is wrong."""
+        """One pass by every side, the mean of two if they are short.  WrongOutput if a run fails or is wrong."""
         passes = [await self._defined_pass()]
         if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
             passes.append(await self._defined_pass())
@@ -144,8 +145,8 @@ class Track:
         clock = attrgetter("cpu_s" if self._field.clock == "cpu" else "wall_s")
         sides = tuple(self._entries)
         return Pair(
-            {side: {name: least_s(clock(one[side, name]) for one in passes) for name in names} for side in sides},
-            {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in sides},
+            {side: {name: mean_s(clock(one[side, name]) for one in passes) for name in names} for side in sides},
+            {side: fmean(sum(one[side, name].wall_s for name in names) for one in passes) for side in sides},
         )
 
     async def _defined_pass(self) -> dict[tuple[Side, str], Ran]:
@@ -337,9 +338,10 @@ def together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
     return RaceResult(pairs, verdict, max(known, default=None), sizes)
 
 
-def least_s(seconds: Iterable[float]) -> float:
-    """The least of these times; a clock that shows 0 means less than its tick."""
-    return max(TICK_S, min(seconds))
+def mean_s(seconds: Iterable[float]) -> float:
+    """The mean of these times; a clock that shows 0 means less than its tick.  (The least of them would favour the
+    program whose time varies more.)"""
+    return max(TICK_S, fmean(seconds))
 
 
 def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:

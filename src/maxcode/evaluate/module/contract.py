@@ -211,7 +211,7 @@ def degenerate(contract: Contract) -> tuple[str, ...]:
 class Plans:
     """Plans of the calls of both sides, and of the rounds that make their inputs (``shim_calls.h``).
 
-    ``twice``: a pair is two rounds, and the faster one counts for each side.
+    ``twice``: a pair is the mean of two rounds.
     """
 
     calls: Blob

@@ -42,6 +42,7 @@ from maxcode.evaluate.rounds.round import (
     Sitting,
     after,
     found_right,
+    hidden,
     late,
     seconds_of,
 )
@@ -133,7 +134,6 @@ class ModuleStages:
                     track = await stack.enter_async_context(open_track(stage, plan, staged.reference, sides))
                 with activity(VERIFICATION):
                     await track.rounds([()] * verify, then=first[0] if first else ())
-                    start_s = track.start_s("original"), track.start_s("candidate")
                     await track.rounds(first)
             held = await run_until(end, track)
             async with build_lane():
@@ -145,11 +145,13 @@ class ModuleStages:
                         await track.rounds(again[: (len(again) + 1) // 2])
                     await track.check_beyond()
         counted = len(track.compared), len(track.skipped)
+        start_s = track.start_s("original"), track.start_s("candidate")
         return Sitting(
             held,
             (
                 *_seeded(track),
                 *late(start_s, "its import, __init__ and first calls"),
+                *hidden(track.round_s["original"], track.round_s["candidate"]),
                 *_sharing(track),
                 *_losing(track),
             ),

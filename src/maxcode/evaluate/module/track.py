@@ -1,7 +1,7 @@
 """Runs the sides of a module problem in turn: fresh inputs for every call, every output checked.
 
-A pair is one round by every side on the same fresh inputs, in random order, or two if a round is short; then the faster
-one counts for each side.  Between rounds a process is stopped.  An output is right if it is as near to the reference's
+A pair is one round by every side on the same fresh inputs, in random order, or the mean of two if a round is short.
+Between rounds a process is stopped.  An output is right if it is as near to the reference's
 output in double precision as the reference itself, or within the tolerance: ``max |got - exact| / (rms(exact) +
 |exact|) <= max(tolerance, min(3 x the reference's own, 0.01))``, over all elements.  So the bound scales with the
 output (ours: KernelBench's absolute bound accepts anything if outputs are small).  A whole number must be the same,
@@ -37,11 +37,11 @@ from maxcode.evaluate.module.spread import allowed, too_many
 from maxcode.evaluate.module.trivial import CallSeen
 from maxcode.evaluate.rounds.round import (
     RoundFailed,
+    RoundSeconds,
     answered,
-    fastest,
     last_words,
+    mean_of,
     pair_of,
-    start_seconds,
     started,
 )
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
@@ -83,7 +83,7 @@ class ModuleTrack:
         self._on_device = stage.on_device
         self._asked: tuple[str, ...] = ()  # the letters of the round that the maker works on
         self._ahead: Round | None = None  # made while the sides' answers to the last one were compared
-        self._round_s: dict[Side, list[float]] = {}
+        self.round_s: dict[Side, RoundSeconds] = {name: RoundSeconds() for name in sides}
         self.begun_s: dict[Side, float] = {}
         self.compared: list[str] = []
         self.skipped: list[str] = []
@@ -96,14 +96,14 @@ class ModuleTrack:
         self.official = OfficialRule(stage.contract.outputs)
 
     async def pair(self) -> Pair:
-        """One round by every side, or two if they are short; the faster one counts for each side.
+        """One round by every side, or the mean of two if they are short.
 
         A round on values beyond those drawn may come before it: no candidate can tell when the last of them is over.
         ``RoundFailed`` as in ``round``.
         """
         if self._order.random() < BEYOND_SHARE:
             await self.check_beyond()
-        return fastest([await self.round(timed=True) for _ in range(2 if self._plans.twice else 1)])
+        return mean_of([await self.round(timed=True) for _ in range(2 if self._plans.twice else 1)])
 
     async def rounds(self, letters: Sequence[Sequence[str]], then: Sequence[str] = ()) -> None:
         """Rounds that are not timed, each with its ``letters``; ``then``: those of the round after them."""
@@ -124,8 +124,9 @@ class ModuleTrack:
         async with self._making_ahead(then):
             found = await self._compared(made, found, timed, is_drawn=not letters)
         pair = pair_of(found, self.clock)
-        for name in names:
-            self._round_s.setdefault(name, []).append(pair.total(name))
+        for name in names if not letters else ():
+            kind = self.round_s[name].timed if timed else self.round_s[name].untimed
+            kind.append(pair.total(name))
         return pair
 
     async def _compared(self, made: Round, found: dict[Side, Ran], timed: bool, is_drawn: bool) -> dict[Side, Ran]:
@@ -192,7 +193,7 @@ class ModuleTrack:
 
     def start_s(self, name: Side) -> float:
         """Seconds for import and __init__, and of the first round beyond the least of the later ones."""
-        return start_seconds(self.begun_s.get(name, 0.0), self._round_s.get(name, []))
+        return self.begun_s.get(name, 0.0) + self.round_s[name].first_s()
 
     async def _make(self, letters: Sequence[str] = ()) -> Round:
         """The inputs of a round: made ahead where they are those, else made now."""

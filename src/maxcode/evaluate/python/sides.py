@@ -41,7 +41,7 @@ class Layout:
 
     ``capacity``: bytes of the arguments of a part; ``batch``: its calls; ``slots``: parts of a round.
     ``results``: bytes of the results of a part, at most, where the user's checker looks at them.
-    ``twice``: a pair is two rounds, and the faster one counts for each side.
+    ``twice``: a pair is the mean of two rounds.
     """
 
     capacity: int

@@ -42,6 +42,7 @@ from maxcode.evaluate.rounds.round import (
     Sitting,
     failed_in,
     found_right,
+    hidden,
     last_words,
     late,
     seconds_of,
@@ -199,10 +200,11 @@ class PythonStages:
                     track = await stack.enter_async_context(open_track(staged.stage, staged.layout, sides, handing))
                 with activity(VERIFICATION):
                     await _verified(track, verify)
-                start_s = track.start_s("original"), track.start_s("candidate")
             held = await run_until(end, track)
         handing.check()
-        return Sitting(held, late(start_s, "its import and first calls"), start_s)
+        start_s = track.start_s("original"), track.start_s("candidate")
+        untimed = hidden(track.round_s["original"], track.round_s["candidate"])
+        return Sitting(held, (*late(start_s, "its import and first calls"), *untimed), start_s)
 
     # ---------------------------------------------------------------------------------------------- rounds/stages.py
 

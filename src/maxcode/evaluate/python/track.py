@@ -1,7 +1,7 @@
 """Calls the sides of a Python function in turn: fresh arguments for every call, every result compared.
 
-A pair is one round by every side on the same fresh arguments, in random order, or two if a round is short; then the
-faster one counts for each side.  A round has some parts, each with its own arguments, which a side sees when its part
+A pair is one round by every side on the same fresh arguments, in random order, or the mean of two if a round is short.
+A round has some parts, each with its own arguments, which a side sees when its part
 begins; between parts and rounds a process is stopped.  What is timed is from the word to the results: reading the
 arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read;
 what that takes beyond the original is charged.
@@ -28,12 +28,12 @@ from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, on
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
 from maxcode.evaluate.rounds.round import (
     RoundFailed,
+    RoundSeconds,
     answered,
-    fastest,
     last_words,
+    mean_of,
     pair_of,
     read_of,
-    start_seconds,
     started,
 )
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
@@ -75,7 +75,7 @@ class PythonTrack:
         self._stage, self._layout = stage, layout
         self._maker, self._sides, self._checker = maker, dict(sides), checker
         self._order = random.SystemRandom()
-        self._round_s: dict[Side, list[float]] = {}
+        self.round_s: dict[Side, RoundSeconds] = {name: RoundSeconds() for name in sides}
         self._tolerance = stage.problem.spec.python_spec.tolerance
         self.begun_s: Mapping[Side, float] = {}
         self.clock: Clock = stage.problem.goal
@@ -83,13 +83,13 @@ class PythonTrack:
         self.idle: Idle | None = None
 
     async def pair(self) -> Pair:
-        """One round by every side, or two if they are short; the faster one counts for each side."""
-        return fastest([await self.round() for _ in range(2 if self._layout.twice else 1)])
+        """One round by every side, or the mean of two if they are short."""
+        return mean_of([await self.round(timed=True) for _ in range(2 if self._layout.twice else 1)])
 
-    async def round(self, calls: Sequence[int] = ()) -> Pair:
+    async def round(self, calls: Sequence[int] = (), timed: bool = False) -> Pair:
         """One round by every side, in random order.  ``RoundFailed`` names the side that failed.
 
-        ``calls``: numbers of recorded calls; none: fresh arguments from secret seeds.
+        ``calls``: numbers of recorded calls; none: fresh arguments from secret seeds.  ``timed``: its seconds count.
         """
         inputs = await self._make(calls or draw_seeds(self._layout.calls))
         names = list(self._sides)
@@ -98,17 +98,17 @@ class PythonTrack:
             found = {name: answered(name, await self._called(name, blob)) for name in names}
             if self.idle is not None:
                 limits = self._stage.round_limits(False, self._layout.slots)
-                await self.idle.round(blob, limits, found, counts=bool(self._round_s))
+                await self.idle.round(blob, limits, found, counts=bool(self.round_s[names[0]].untimed))
         self._check_shared(found)
         await self._check(inputs, found)
         pair = pair_of(_charged(found), self.clock)
         for name in names:
-            self._round_s.setdefault(name, []).append(pair.total(name))
+            (self.round_s[name].timed if timed else self.round_s[name].untimed).append(pair.total(name))
         return pair
 
     def start_s(self, name: Side) -> float:
         """Seconds for the import, and of the first round beyond the least of the later ones."""
-        return start_seconds(self.begun_s.get(name, 0.0), self._round_s.get(name, []))
+        return self.begun_s.get(name, 0.0) + self.round_s[name].first_s()
 
     async def _called(self, name: Side, inputs: Blob) -> Ran:
         limits = self._stage.round_limits(name == "candidate", self._layout.slots)
@@ -334,4 +334,4 @@ class RecordedPairs:
         """A pair, and the track that made it, which is over."""
         async with open_track(self.stage, self.layout, self.sides, self.handing) as track:
             await track.round(self.warm)
-            return await track.round(self.timed), track
+            return await track.round(self.timed, timed=True), track

@@ -10,7 +10,7 @@ from typing import final
 
 from maxcode.core.types import Clock
 from maxcode.errors import MachineError
-from maxcode.evaluate.ladder.race import Pair, Side, WrongOutput, least_s
+from maxcode.evaluate.ladder.race import Pair, Side, WrongOutput, mean_s
 from maxcode.evaluate.repo.admission import BENCHMARK, Base
 from maxcode.evaluate.repo.commands import SEED, said
 from maxcode.evaluate.repo.layers import BuildError, Layers
@@ -36,12 +36,12 @@ class RepoTrack:
         return self._base.problem.goal
 
     async def pair(self) -> Pair:
-        """One pass by every side, two if passes are short.  WrongOutput if a run fails or prints something else."""
+        """One pass by every side, the mean of two if short.  WrongOutput if a run fails or prints something else."""
         passes = [await self._pass() for _ in range(2 if self._given.seconds < SHORT_S else 1)]
         name = "wall_s" if self.clock == "wall" else "cpu_s"
         return Pair(
-            {side: {BENCHMARK: least_s(getattr(one[side], name) for one in passes)} for side in self._sides},
-            {side: least_s(one[side].wall_s for one in passes) for side in self._sides},
+            {side: {BENCHMARK: mean_s(getattr(one[side], name) for one in passes)} for side in self._sides},
+            {side: mean_s(one[side].wall_s for one in passes) for side in self._sides},
         )
 
     async def _pass(self) -> dict[Side, Ran]:

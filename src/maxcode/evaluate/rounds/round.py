@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean, median
 from typing import Literal, final
 
 from maxcode.core.types import CaseResult, Clock, Evaluation, Feedback, Outcome, Timing
@@ -23,6 +24,7 @@ SIDE = (Path(__file__).parent / "inside" / "side.py").read_text()  # what the dr
 Beyond = Literal["never", "first", "around", "unless faster"]
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # their exit statuses
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the original's, and so much more
+HIDDEN, LEAST_HIDDEN_S = "it works where it is not timed", 0.02  # how the doubt begins
 
 
 class RoundFailed(Exception):
@@ -79,12 +81,13 @@ def seen_in(sittings: Sequence[Sitting]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def fastest(rounds: Sequence[Pair]) -> Pair:
-    """For each side the least of several rounds, by both clocks."""
+def mean_of(rounds: Sequence[Pair]) -> Pair:
+    """For each side the mean of several rounds, by both clocks: if one of them did not count, a side that lives through
+    all of them could put work there that the others need."""
     sides = rounds[0].seconds
     return Pair(
-        {name: {CALL: min(one.total(name) for one in rounds)} for name in sides},
-        {name: min(one.elapsed[name] for one in rounds) for name in sides},
+        {name: {CALL: fmean(one.total(name) for one in rounds)} for name in sides},
+        {name: fmean(one.elapsed[name] for one in rounds) for name in sides},
     )
 
 
@@ -101,9 +104,37 @@ def after(pairs: int) -> End:
     return lambda seen: "tie" if len(seen) >= pairs else None
 
 
-def start_seconds(begun_s: float, rounds: Sequence[float]) -> float:
-    """Seconds to get ready, and of the first round beyond the least of the later ones."""
-    return begun_s + (max(0.0, rounds[0] - min(rounds[1:])) if len(rounds) > 1 else 0.0)
+@final
+@dataclass(slots=True)
+class RoundSeconds:
+    """Seconds of the rounds of a side: those before its race, as the race has them too, and those of the race."""
+
+    untimed: list[float] = field(default_factory=list)
+    timed: list[float] = field(default_factory=list)
+
+    def first_s(self) -> float:
+        """What the first round takes beyond the least of the later ones."""
+        first, *later = [*self.untimed, *self.timed]
+        return max(0.0, first - min(later)) if later else 0.0
+
+    def usual_s(self) -> float:
+        """The median of the race."""
+        return median(self.timed)
+
+    def hidden_s(self) -> float:
+        """What the rounds between the first one and the race take beyond the usual."""
+        return sum(max(0.0, one - self.usual_s()) for one in self.untimed[1:])
+
+
+def hidden(original: RoundSeconds, candidate: RoundSeconds) -> tuple[str, ...]:
+    """A doubt where a candidate works much more in untimed rounds than in timed ones, other than in its first round."""
+    most = LATE_TIMES * original.hidden_s() + max(candidate.usual_s(), LEAST_HIDDEN_S)
+    if candidate.hidden_s() <= most:
+        return ()
+    return (
+        f"{HIDDEN}: untimed calls after the first ones take {candidate.hidden_s():.2f} s more than timed ones, "
+        f"{original.hidden_s():.2f} s for the original",
+    )
 
 
 def late(start_s: tuple[float, float], what: str) -> tuple[str, ...]:

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import final
 
 from maxcode.core.types import Evaluation, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import AT_JUMPS, GIVEN_ONLY
+from maxcode.evaluate.ladder.judge import ELSEWHERE
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
 from maxcode.evaluate.repo.candidates import DOUBTFUL
+from maxcode.evaluate.rounds.round import HIDDEN
 from maxcode.evaluate.rounds.stages import without_work
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
 
-_FOUND = (FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, DOUBTFUL)  # how the warnings begin that are doubts
+UNEVEN = 1.25  # the median of the ratios over the ratio of the sums, at most
+_FOUND = (
+    FINDING,
+    GIVEN_ONLY,
+    AT_JUMPS,
+    SHARED,
+    LOST,
+    HIDDEN,
+    ELSEWHERE,
+    DOUBTFUL,
+)  # how the warnings begin that are doubts
 
 
 def without_sandbox(sandbox: str) -> Iterator[str]:
@@ -39,6 +52,20 @@ def degenerate(reasons: Iterable[str]) -> Iterator[str]:
     """One doubt for every reason why a program could pass without doing the work."""
     for why in reasons:
         yield f"the reference is {without_work(why)}"
+
+
+def uneven(timing: Timing | None) -> Iterator[str]:
+    """The doubt about a gain that the median of the pairs shows, and the sum of their seconds does not: some runs are
+    far slower than most.  The slowest run of the candidate is left out, which a busy machine can explain."""
+    if timing is None or len(timing.samples) < 2:
+        return
+    kept = sorted(timing.samples, key=itemgetter(1))[:-1]
+    by_sum = sum(original for original, _ in kept) / sum(candidate for _, candidate in kept)
+    if timing.speedup.value > UNEVEN * by_sum or by_sum <= 1:
+        yield (
+            f"it is {timing.speedup.value:.2f}x in the median of its pairs, but {by_sum:.2f}x by the sum of their "
+            "seconds: some of its runs are far slower than most"
+        )
 
 
 def is_told(note: str, doubts: Iterable[str]) -> bool:
@@ -69,6 +96,7 @@ class Grounds:
         """One sentence for each failed check."""
         yield from without_sandbox(self.sandbox)
         yield from [self.control] if self.control else ()
+        yield from uneven(self.timing)
         yield from doubted(self.timing, self.fresh)
         yield from [self.fresh.doubt] if self.fresh is not None and self.fresh.doubt else ()
         yield from degenerate(self.timing.degenerate if self.timing is not None else ())
