@@ -44,6 +44,7 @@ from maxcode.evaluate.repo.profile import RepoProfile, profiled
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.evaluate.repo.told_names import with_told_names
 from maxcode.evaluate.repo.tools_used import tools_used
+from maxcode.evaluate.repo.word_rules import SUFFIXES_OF_C
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
@@ -301,7 +302,7 @@ def _protected(problem: Problem, files: Mapping[str, Tracked]) -> dict[str, str]
     return {path: data.decode(errors="replace") for path, data in texts if len(data) <= _TEXT_AT_MOST}
 
 
-_CODE = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".py", ".go", ".rs", ".js", ".ts", ".mjs")
+_CODE = (*SUFFIXES_OF_C, ".py", ".go", ".rs", ".js", ".ts", ".mjs")
 
 
 async def _with_canary(base: Base) -> Base:

@@ -17,11 +17,12 @@ from platform import python_version
 from typing import final
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.comments import spelled_out, without_comments, without_unsure
+from maxcode.evaluate.repo.comments import joined, spelled_out, without_comments, without_unsure
 from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
 from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
-from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
+from maxcode.evaluate.repo.word_rule import Rule
+from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rules, is_known
 
 _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
@@ -94,13 +95,17 @@ def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
 
 
 def _unread(base: Program, candidate: Program) -> Iterator[str]:
-    """New texts that cannot be read in full: Python where names are found by words alone, comments within comments."""
+    """New texts that cannot be read in full: Python where names are found by words alone, comments within comments,
+    languages without rules."""
+    included = _included(candidate)
     for path, text in candidate.files.items():
         before = base.files.get(path, "")
         if text != before and REFUSING(path)[0] in ("rust", "unknown") and nested(text) > NESTED:
             yield f"more than {NESTED} comments hold one another in {path}, so that what they part is not found"
         if PurePosixPath(path).suffix == ".py" and text != before and parsed(before) and not parsed(text):
             yield f"Python {python_version()} of maxcode cannot read {path}, so that its imports are not followed"
+        if text != before and not is_known(path) and PurePosixPath(path).name not in included:
+            yield f"{path} is in a language for which there are no rules of words"
 
 
 def _other_names(program: Program) -> Names:
@@ -125,7 +130,7 @@ class _Read:
     def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
         kind, self._is_c = language
         code = without_comments(text, kind)
-        self._sure, more = without_unsure(code), spelled_out(code)
+        self._sure, more = without_unsure(code), joined(spelled_out(code))
         found = python_uses(text, code, others) if kind == "python" else PythonUses(())
         self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
 
