@@ -29,6 +29,8 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
 _INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
+_ASKED = re.compile(with_gaps(r"#\s*(?:el)?if(?:n?def)?\b([^\n]*)"))
+_WORD = re.compile(r"\w+")
 _DEFINE = re.compile(with_gaps(r"#\s*(?:define|undef)\s+(\w+)"))
 
 
@@ -62,6 +64,24 @@ def redefined(base: Program, candidate: Program, protected: Mapping[str, str]) -
     new = _defined(candidate, included) - _defined(base, included)
     used = {name for name in new for text in protected.values() if re.search(rf"\b{re.escape(name)}\b", text)}
     return tuple(f"it defines the macro {name}, which a file uses that must stay as in base" for name in sorted(used))
+
+
+def asked(base: Program, candidate: Program, protected: Mapping[str, str]) -> tuple[str, ...]:
+    """Macros that the candidate asks for and base does not, if only a file that must stay defines them, which no source
+    includes: so a header could tell who includes it."""
+    included = _included(base) | _included(candidate)
+    new = _asked(candidate, included) - _asked(base, included) - _defined(candidate, included)
+    others = (text for path, text in protected.items() if PurePosixPath(path).name not in included)
+    known = {name for text in others for name in _DEFINE.findall(_as_c(text))} if new else set()
+    return tuple(
+        f"it asks for the macro {name}, which only a file defines that must stay" for name in sorted(new & known)
+    )
+
+
+def _asked(program: Program, included: Set[str]) -> set[str]:
+    """The names in the conditions of sources of C."""
+    texts = (text for path, text in program.files.items() if "c" in dict(_ways(path, included, REFUSING)))
+    return {word for text in texts for line in _ASKED.findall(_as_c(text)) for word in _WORD.findall(line)}
 
 
 def _defined(program: Program, included: Set[str]) -> set[str]:

@@ -164,7 +164,7 @@ _PYTHON_DOUBTS = (
     rule(
         "it may learn who calls it",  # from a warning or a line of a log, which name the file of the caller
         r"\bstacklevel\b(?!\s*=\s*[12]\b)|\bcatch_warnings\s*\(\s*[^)\s]|\b(?:filter|catch_)warnings\s+as\b",
-        r"\bfilterwarnings\s*\([^)]*(?:\bmodule\b|['\"]error\b|[,(]\s*\*)|\bfilterwarnings\s*\((?:[^),]*,){3}\s*[^)\s]",
+        r"\bfilterwarnings\s*\([^)]{0,300}?(?:\bmodule\b|['\"]error\b|[,(]\s*\*)|\bfilterwarnings\s*\((?:[^),]{0,99},){3}\s*[^)\s]",
         r"%\((?:pathname|filename|module|lineno|funcName)\)|\.(?:pathname|funcName)\b|\b(?:get|print)_stack\b",
         r"\b(?:stack_info|addFilter|makeRecord|makeLogRecord|[gs]etLogRecordFactory|captureWarnings|showwarning)\b",
         names=(

@@ -84,12 +84,12 @@ IN_SCRIPTS = (
 SCRIPT_DOUBTS = (
     rule(
         "it may learn who calls it",  # from the stack of an error, whose frames name files; ``stack`` has other uses
-        r"\bError\s*\([^)]*\)\s*\)?\s*\??\.\s*stack\b|\b(?:e|er|err|error|ex|exc|exception)\s*\??\.\s*stack\b",
-        r"\bcatch\s*\(\s*(?P<caught>\w+)\s*\)[\s\S]{0,2000}?\b(?P=caught)\s*\??\.\s*stack\b",
-        r"\b(?P<made>\w+)\s*=\s*(?:new\s+)?\w*Error\s*\([\s\S]{0,2000}?\b(?P=made)\s*\??\.\s*stack\b",
-        r"\bextends\s+\w*Error\b[\s\S]{0,2000}?\bthis\s*\.\s*stack\b|\[\s*['\"`]stack['\"`]\s*\]",
-        r"\{[^{}]*\bstack\b[^{}]*\}\s*=\s*(?:new\s+)?\w*Error\b|\bcatch\s*\(\s*\{[^}]*\bstack\b",
+        r"Error\s*\([^()]{0,200}\)\s*\)?\s*\??\.\s*stack\b|\b(?:e|er|err|error|ex|exc|exception)\s*\??\.\s*stack\b",
+        r"\bcatch\s*\(\s*(?P<caught>\w+)\s*\)[\s\S]{0,500}?\b(?P=caught)\s*\??\.\s*stack\b",
+        r"\b(?P<made>\w{1,60})\s*=\s*(?:new\s+)?\w*Error\s*\([\s\S]{0,500}?\b(?P=made)\s*\??\.\s*stack\b",
+        r"\bextends\s+\w*Error\b[\s\S]{0,500}?\bthis\s*\.\s*stack\b|\[\s*['\"`]stack['\"`]\s*\]",
+        r"\{[^{}]{0,200}\bstack\b[^{}]{0,200}\}\s*=\s*(?:new\s+)?\w*Error\b|\bcatch\s*\(\s*\{[^}]{0,200}\bstack\b",
         r"\.stack\s*\??\.\s*(?:split|match\w*|search|replace\w*|trim\w*|substr\w*|(?:starts|ends)With|toString)\b",
-        r"\.(?:test|exec)\s*\([^)]*\.stack\b|\barguments\.callee\b|\w\.caller\b",
+        r"\.(?:test|exec)\s*\([^)]{0,200}\.stack\b|\barguments\.callee\b|\w\.caller\b",
     ),
 )
