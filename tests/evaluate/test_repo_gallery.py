@@ -177,8 +177,8 @@ def test_an_honest_patch_that_looks_alike_is_right_and_doubted_only_where_it_say
     base = anyio.run(evaluator.base, problems[patch.where])
     one, found = anyio.run(ready, base, as_program(patch, base), True)
     assert one is not None, found.feedback
-    found = doubts(base, as_program(patch, base))
-    assert bool(found) == bool(patch.doubt) and patch.doubt in " ".join(found)
+    said = doubts(base, as_program(patch, base))
+    assert bool(said) == bool(patch.doubt) and patch.doubt in " ".join(said)
 
 
 @pytest.mark.slow
