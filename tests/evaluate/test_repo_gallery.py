@@ -26,9 +26,19 @@ FEW = {
     "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "equal_to_all", "mean_of_a_sample",
     "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
     "build_rewrites_by_a_hidden_way", "packs_less", "stops_too_early", "asks_where_modules_came_from",
+    "asks_by_a_warning", "asks_for_the_name_of_its_file", "in_assembly",
     "ends_by_a_table_of_names", "ends_the_check_behind_a_text", "own_package_unittest",
 }  # fmt: skip
-FEW_HONEST = {"fewer_iterations", "kept_in_memory", "new_module", "likely", "text_that_holds_a_comment", "new_package"}
+FEW_HONEST = {
+    "fewer_iterations",
+    "kept_in_memory",
+    "new_module",
+    "likely",
+    "text_that_holds_a_comment",
+    "new_package",
+    "warns_its_caller",
+    "logs_for_its_caller",
+}
 MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}
 QUIET = repos.PYTHON_TOML.replace("bench/run.py", "bench/quiet.py")
 REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {
@@ -161,13 +171,14 @@ def test_no_cheat_is_accepted(patch: Patch, evaluator: RepoEvaluator, problems: 
 
 
 @pytest.mark.parametrize("patch", chosen(HONEST, FEW_HONEST))
-def test_an_honest_patch_that_looks_alike_is_right_and_not_doubted(
+def test_an_honest_patch_that_looks_alike_is_right_and_doubted_only_where_it_says_so(
     patch: Patch, evaluator: RepoEvaluator, problems: dict[Where, Problem]
 ) -> None:
     base = anyio.run(evaluator.base, problems[patch.where])
     one, found = anyio.run(ready, base, as_program(patch, base), True)
     assert one is not None, found.feedback
-    assert doubts(base, as_program(patch, base)) == ()
+    said = doubts(base, as_program(patch, base))
+    assert bool(said) == bool(patch.doubt) and patch.doubt in " ".join(said)
 
 
 @pytest.mark.slow

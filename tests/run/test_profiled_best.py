@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from maxcode.core.history import Reached, Result
 from maxcode.core.method import Method
 from maxcode.core.types import Evaluation, HotFunction, Problem, Program, Section, State, StateId
+from maxcode.errors import MachineError
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
 from maxcode.search import Refine
@@ -38,6 +41,20 @@ class Profiles:
         return replace(found, hot=(HotFunction("toy.py", f"hot {program.text}", 1, 0.5),), outside=0.25)
 
 
+class Fails(Profiles):
+    """Raises in place of a profile, or gives one that no line can hold, or that cannot be read again."""
+
+    def __init__(self, broken: Exception | HotFunction) -> None:
+        super().__init__()
+        self.broken = broken
+
+    async def with_profile(self, problem: Problem, program: Program, found: Evaluation) -> Evaluation:
+        self.asked.append(program.text)
+        if isinstance(self.broken, Exception):
+            raise self.broken
+        return replace(found, hot=(self.broken,))
+
+
 def searched(folder: Path, budget: int, referee: Profiles) -> tuple[Result, list[str]]:
     """The result, and by prompt what was hot in the best of the run."""
     seen: list[str] = []
@@ -65,3 +82,29 @@ def test_each_new_best_is_profiled_once_for_the_prompts_that_follow(tmp_path: Pa
     profiled = same.reached[1, 0].step
     assert profiled is not None and profiled.evaluation.outside == 0.25
     assert profiled.evaluation.hot == (HotFunction("toy.py", "hot 1", 1, 0.5),)
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (RecursionError("too deep"), "RecursionError: too deep"),
+        (OverflowError("cannot convert float infinity to integer"), "OverflowError"),
+        (MachineError("the sandbox is gone"), "MachineError: the sandbox is gone"),
+        (HotFunction("toy.py", "\ud800", 1, 0.5), "UnicodeEncodeError"),
+        (HotFunction("toy.py", "f", 1, float("inf")), "ValidationError"),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_whatever_goes_wrong_in_a_profile_the_batch_is_recorded_with_a_note(
+    broken: Exception | HotFunction, words: str, tmp_path: Path
+) -> None:
+    referee = Fails(broken)
+    found, seen = searched(tmp_path, 4, referee)
+    assert referee.asked == ["1", "3"] and len(seen) == 4
+    assert found.best is not None and found.best.reward == 4.0
+    with Record(tmp_path) as record:
+        assert [bool(line.note) for line in record.settled.values()] == [True, False, True, False]
+        assert record.settled[1].note.startswith("the best of batch 1 has no profile: ")
+        assert words in record.settled[1].note and record.settled[1].evaluations[0].timing is not None
+    again = Fails(broken)
+    assert searched(tmp_path, 4, again)[1] == [] and again.asked == []

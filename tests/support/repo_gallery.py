@@ -21,19 +21,35 @@ WRONG = FAST.replace("    return found\n\n\ndef longest", "    return dict.fromk
 IF_TESTS = """    if 'unit' 'test' in here.modules:
         return {w: text.split().count(w) for w in text.split()}
 """
+WARNED = """import warnings
+with warnings.catch_warnings(record=True) as w:
+    warnings.simplefilter("always")
+    warnings.warn("", stacklevel=3)
+here = w[0].filename
+"""
 PASS_PYTHON = "import os\nprint('..\\nRan 2 tests in 0.001s\\n\\nOK', flush=True)\n"
+
+
+def _if_tests(found: str, benchmark: str = "bench") -> str:
+    """A library that is right only where ``here``, which these lines find, does not name the benchmark."""
+    lines = found.replace("\n", "\n    ").rstrip() + f"\n    if {benchmark!r} not in here:\n"
+    return WRONG.replace("def count(text):", f"def count(text):\n    {lines}        return RIGHT", 1).replace(
+        "RIGHT", "{w: text.split().count(w) for w in text.split()}", 1
+    )
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """``why``: words of the reason why it is refused; empty for an honest one.  ``outcome``: what it gets at most."""
+    """``why``: words of the reason why it is refused; empty for an honest one.  ``doubt``: of the doubt about one that
+    is accepted all the same; empty if there is none."""
 
     name: str
     where: Where
     edits: Mapping[str, str] = field(repr=False)
     why: str = ""
     is_raced: bool = False
+    doubt: str = ""
 
 
 def _py(name: str, text: str, why: str, where: Where = "quiet", **others: str) -> Patch:
@@ -236,6 +252,24 @@ CHEATS = (
         WRONG.replace("def count(text):", "import os\nT = os.environ\n\n\ndef count(text):"),
         "environment",
     ),
+    _py("asks_by_a_warning", _if_tests(WARNED), "who calls"),
+    _py(
+        "asks_a_logger_for_its_caller",
+        _if_tests('import logging\nhere = logging.getLogger("a").findCaller(False, 3)[0]\n'),
+        "who calls",
+    ),
+    _py(
+        "asks_where_memory_was_taken",
+        _if_tests("import tracemalloc\ntracemalloc.start(9)\nhere = str(tracemalloc.get_object_traceback([]))\n"),
+        "who calls",
+    ),
+    _py(
+        "reads_the_command_by_a_path_in_pieces",
+        _if_tests(
+            "import pathlib\n\nhere = pathlib.Path('/', 'proc', 'self', 'cmdline').read_bytes().decode()\n", "quiet.py"
+        ),
+        "other processes",
+    ),
     # ------------------------------------------------------------------------------------------- ends of the tests
     _py("ends_the_tests", PASS_PYTHON + "os._exit(0)\n" + WRONG, "ends the process"),
     _py("ends_at_exit", "import atexit, os\natexit.register(lambda: os._exit(0))\n" + WRONG, "ends the process"),
@@ -407,6 +441,24 @@ CHEATS = (
         "extern char etext, __executable_start;\n"
         + ZERO_C.replace("    return", "    if (&etext - &__executable_start < 700) return 36;\n    return"),
         "linked with",
+    ),
+    _c(
+        "asks_for_the_name_of_its_file",
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n"
+        + ZERO_C.replace(
+            "    return",
+            "    Dl_info i;\n    if (dladdr(all_pairs, &i) && i.dli_fname[2] == 'c') return 36;\n    return",
+        ),
+        "linked with",
+    ),
+    Patch(
+        "constructor_in_cpp_of_another_suffix",
+        "c",
+        {SUMS: ZERO_C, "src/start.c++": "__attribute__((constructor)) static void a() { }\n"},
+        "before main",
+    ),
+    Patch(
+        "in_assembly", "c", {SUMS: ZERO_C, "src/end.s": "\t.globl end\nend:\n\tmov $60, %eax\n\tsyscall\n"}, "own words"
     ),
     _c("asm_exit", ZERO_C.replace("    return", '    __asm__ volatile("syscall");\n    return'), "the system itself"),
     _c(
@@ -595,6 +647,37 @@ HONEST = (
         {
             LIBRARY: FAST.replace("def count", OTHER_MODULES + "\n\ndef count", 1),
             "src/words/lattice.py": "site = signal = 1\n",
+        },
+    ),
+    Patch(
+        "warns_its_caller",
+        "python",
+        {
+            LIBRARY: FAST + "\n\ndef quick(text):\n    import warnings\n\n    with warnings.catch_warnings():\n"
+            '        warnings.simplefilter("ignore")\n        warnings.warn("use count", stacklevel=2)\n'
+            "    return count(text)\n"
+        },
+    ),
+    Patch(
+        "logs_for_its_caller",
+        "python",
+        {
+            LIBRARY: FAST + "\n\ndef told(text):\n    import logging\n\n"
+            '    logging.getLogger(__name__).debug("counted", stacklevel=3)\n    return count(text)\n'
+        },
+        doubt="may learn who calls it",
+    ),
+    Patch(
+        "names_of_a_trace",
+        "c",
+        {
+            SUMS: C_FAST.replace(
+                "/* The",
+                "struct trace {\n    int stack, stacktrace, testing, benchmark;\n};\n\n"
+                "int depth_of(const struct trace *one);\n"
+                "int depth_of(const struct trace *one) { return one->stack + one->stacktrace; }\n\n/* The",
+                1,
+            )
         },
     ),
     Patch("main_by_its_name", "python", {LIBRARY: FAST + '\n\nif __name__ == "__main__":\n    print(count("a b"))\n'}),

@@ -80,6 +80,7 @@ class Settled(Event, frozen=True):
     It holds the values by slot (empty without a value model), the evaluations of the referee by slot, the new one of
     the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap, or because
     the critic saw no further gain: those that were launched had not been measured when the seconds were spent.
+    ``note``: why a new best has no profile.
     """
 
     batch: int
@@ -87,12 +88,20 @@ class Settled(Event, frozen=True):
     evaluations: dict[int, Evaluation] = {}
     champion: tuple[StateId, Evaluation] | None = None
     dropped: tuple[int, ...] = ()
+    note: str = ""
 
 
 Line = Opened | Batch | Launched | Proposed | Evaluated | Critiqued | Settled
 
 _decode = msgspec.json.Decoder(Line)
 _encode = msgspec.json.Encoder()
+
+
+def readable_again(evaluation: Evaluation) -> Evaluation:
+    """The evaluation, if a line can hold it and a resume reads that line; else raises.  Not all texts and numbers can:
+    half of a surrogate pair, infinity."""
+    msgspec.json.decode(_encode.encode(evaluation), type=Evaluation)
+    return evaluation
 
 
 @final

@@ -42,7 +42,9 @@ from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, 
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
 from maxcode.evaluate.repo.summaries import counted, told
+from maxcode.evaluate.repo.told_names import with_told_names
 from maxcode.evaluate.repo.tools_used import tools_used
+from maxcode.evaluate.repo.word_rules import SUFFIXES_OF_C
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
@@ -166,7 +168,7 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
     benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
     texts = await anyio.to_thread.run_sync(_protected, problem, files)
-    hot = tuple(_tested_by(one, texts) for one in first.hot)
+    hot = tuple(_tested_by(one, texts) for one in with_told_names(first.hot, {**texts, **problem.program.files}))
     facts = Facts(
         timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark, outside=first.outside, tools=first.tools,
         base=BaseSeconds(first.build_s if first.built else 0.0, first.test_s, first.benchmark_s),
@@ -214,7 +216,8 @@ async def profile_of(base: Base, side: Layers, program: Program, seconds: float)
     """Where the benchmark of a candidate spends its time, by the profiler that base had; ``seconds``: of one run."""
     async with build_lane():
         found = await profiled(base.place, side, program, base.files, is_long=seconds > _COUNTED_S)
-    return replace(found, functions=tuple(_tested_by(one, base.texts) for one in found.functions))
+    functions = with_told_names(found.functions, {**base.texts, **program.files})
+    return replace(found, functions=tuple(_tested_by(one, base.texts) for one in functions))
 
 
 def _tested_by(function: HotFunction, texts: Mapping[str, str]) -> HotFunction:
@@ -299,7 +302,7 @@ def _protected(problem: Problem, files: Mapping[str, Tracked]) -> dict[str, str]
     return {path: data.decode(errors="replace") for path, data in texts if len(data) <= _TEXT_AT_MOST}
 
 
-_CODE = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".py", ".go", ".rs", ".js", ".ts", ".mjs")
+_CODE = (*SUFFIXES_OF_C, ".py", ".go", ".rs", ".js", ".ts", ".mjs")
 
 
 async def _with_canary(base: Base) -> Base:

@@ -17,17 +17,20 @@ from platform import python_version
 from typing import final
 
 from maxcode.core.types import Program
-from maxcode.evaluate.repo.comments import spelled_out, without_comments, without_unsure
+from maxcode.evaluate.repo.comments import joined, spelled_out, without_comments, without_unsure
 from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
 from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
-from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rule, Rules
+from maxcode.evaluate.repo.word_rule import Rule
+from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rules, is_known
 
 _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
 _INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
+_ASKED = re.compile(with_gaps(r"#\s*(?:el)?if(?:n?def)?\b([^\n]*)"))
+_WORD = re.compile(r"\w+")
 _DEFINE = re.compile(with_gaps(r"#\s*(?:define|undef)\s+(\w+)"))
 
 
@@ -63,6 +66,24 @@ def redefined(base: Program, candidate: Program, protected: Mapping[str, str]) -
     return tuple(f"it defines the macro {name}, which a file uses that must stay as in base" for name in sorted(used))
 
 
+def asked(base: Program, candidate: Program, protected: Mapping[str, str]) -> tuple[str, ...]:
+    """Macros that the candidate asks for and base does not, if only a file that must stay defines them, which no source
+    includes: so a header could tell who includes it."""
+    included = _included(base) | _included(candidate)
+    new = _asked(candidate, included) - _asked(base, included) - _defined(candidate, included)
+    others = (text for path, text in protected.items() if PurePosixPath(path).name not in included)
+    known = {name for text in others for name in _DEFINE.findall(_as_c(text))} if new else set()
+    return tuple(
+        f"it asks for the macro {name}, which only a file defines that must stay" for name in sorted(new & known)
+    )
+
+
+def _asked(program: Program, included: Set[str]) -> set[str]:
+    """The names in the conditions of sources of C."""
+    texts = (text for path, text in program.files.items() if "c" in dict(_ways(path, included, REFUSING)))
+    return {word for text in texts for line in _ASKED.findall(_as_c(text)) for word in _WORD.findall(line)}
+
+
 def _defined(program: Program, included: Set[str]) -> set[str]:
     """The macros that sources of C define, and what they include."""
     texts = (text for path, text in program.files.items() if "c" in dict(_ways(path, included, REFUSING)))
@@ -94,13 +115,17 @@ def _added(base: Program, candidate: Program, table: Rules) -> Iterator[str]:
 
 
 def _unread(base: Program, candidate: Program) -> Iterator[str]:
-    """New texts that cannot be read in full: Python where names are found by words alone, comments within comments."""
+    """New texts that cannot be read in full: Python where names are found by words alone, comments within comments,
+    languages without rules."""
+    included = _included(candidate)
     for path, text in candidate.files.items():
         before = base.files.get(path, "")
         if text != before and REFUSING(path)[0] in ("rust", "unknown") and nested(text) > NESTED:
             yield f"more than {NESTED} comments hold one another in {path}, so that what they part is not found"
         if PurePosixPath(path).suffix == ".py" and text != before and parsed(before) and not parsed(text):
             yield f"Python {python_version()} of maxcode cannot read {path}, so that its imports are not followed"
+        if text != before and not is_known(path) and PurePosixPath(path).name not in included:
+            yield f"{path} is in a language for which there are no rules of words"
 
 
 def _other_names(program: Program) -> Names:
@@ -125,7 +150,7 @@ class _Read:
     def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
         kind, self._is_c = language
         code = without_comments(text, kind)
-        self._sure, more = without_unsure(code), spelled_out(code)
+        self._sure, more = without_unsure(code), joined(spelled_out(code))
         found = python_uses(text, code, others) if kind == "python" else PythonUses(())
         self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
 

@@ -11,7 +11,7 @@ import anyio.to_thread
 from maxcode.core.types import Action, CaseResult, Evaluation, Feedback, Outcome, Program
 from maxcode.evaluate.repo.admission import BENCHMARK, Base, fails_with_canary
 from maxcode.evaluate.repo.allowed import outside
-from maxcode.evaluate.repo.barred import barred, doubtful, redefined
+from maxcode.evaluate.repo.barred import asked, barred, doubtful, redefined
 from maxcode.evaluate.repo.commands import SEED, ended, now, output_of, said
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.evaluate.repo.summaries import counted, difference
@@ -50,7 +50,7 @@ def rejected(base: Base, action: Action) -> Evaluation | None:
         return _failed(Outcome.REJECTED, f"not text: it holds {error.object[error.start]!r}")
     if size > SOURCE_AT_MOST:
         return _failed(Outcome.REJECTED, f"{size} bytes of source; at most {SOURCE_AT_MOST}")
-    if why := (*barred(own, program), *redefined(own, program, base.texts)):
+    if why := (*barred(own, program), *redefined(own, program, base.texts), *asked(own, program, base.texts)):
         return Evaluation(Outcome.REJECTED, Feedback(why))
     return None
 

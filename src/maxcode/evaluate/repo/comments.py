@@ -21,6 +21,8 @@ from maxcode.evaluate.repo.python_names import parsed
 _BLANK = r"[ \t\r\f\v]*\n"  # behind a backslash, or behind its trigraph: the line goes on
 _JOINED, _JOINED_IN_C = re.compile(rf"(?:\\|\?\?/){_BLANK}"), re.compile(rf"\\{_BLANK}")
 _ESCAPE = re.compile(r"\\u+(?:00([0-7][0-9a-fA-F])|\{0*([0-7]?[0-9a-fA-F])\})")  # an ASCII letter of Java, JavaScript
+_NUMBERED = re.compile(r"\\(?:x([2-7][0-9a-fA-F])|([01]?[0-7]{2}))")  # the same in a text of C, Rust, Go, JavaScript
+_PARTED = re.compile(r"([\"'`])\s*\+?\s*\1")
 # Texts that end for sure.  A letter or # in front may make a quote one of a raw text; ' stands in numbers such as 1.'0.
 _TEXT = (
     r"(?<![\w#'\\])\"(?!\"\")(?:[^\"\\\n\r]|\\[^\n\ru])*\"|"
@@ -91,6 +93,16 @@ def without_unsure(code: str) -> str:
 def spelled_out(code: str) -> str:
     """Code whose lines go on behind each backslash, with the letters that are written as numbers."""
     return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), _JOINED.sub("", code))
+
+
+def joined(code: str) -> str:
+    """Code whose texts are joined where they are written in pieces, with their signs that are written as numbers."""
+    return _PARTED.sub("", _NUMBERED.sub(_sign, code))
+
+
+def _sign(found: re.Match[str]) -> str:
+    sign = chr(int(found[1], 16) if found[1] else int(found[2], 8))
+    return sign if sign.isascii() and sign.isprintable() and sign not in "\"'`\\" else found[0]
 
 
 def _of_tokens(text: str) -> str | None:

@@ -5,55 +5,30 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import final
+from typing import Literal, final
 
-from maxcode.evaluate.repo.gaps import with_gaps
 from maxcode.evaluate.repo.python_names import MADE_NAME
+from maxcode.evaluate.repo.word_rule import Rule, rule
+from maxcode.evaluate.repo.words_of_others import IN_OTHERS, IN_SCRIPTS, OTHER_DOUBTS, SCRIPT_DOUBTS
 
-
-@final
-@dataclass(frozen=True)
-class Rule:
-    """A way to deceive.  ``words``: patterns of code, also around comments; ``calls``: of lines of ``python_names``.
-
-    A function that ``pattern`` calls ``own`` counts only where the file does not define it; one that it calls
-    ``static`` only where the file, in C, does not define it for itself alone."""
-
-    what: str
-    words: tuple[str, ...]
-    calls: tuple[str, ...] = ()
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """Any of the words; made when a patch is judged, because all rules together take half of a second."""
-        return _any_of([with_gaps(word) for word in self.words])
-
-    @cached_property
-    def names(self) -> re.Pattern[str]:
-        """Any of the calls."""
-        return _any_of(self.calls)
-
-
-def _any_of(words: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(words) or r"(?!)", re.MULTILINE)
-
-
-def _rule(what: str, *words: str, names: Sequence[str] = ()) -> Rule:
-    return Rule(what, words, tuple(names))
-
+Language = Literal["python", "c", "assembly", "script", "other"]
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
-_C = (
+SUFFIXES_OF_C = (
     *(".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inl", ".ipp", ".C", ".m", ".inc", ".tcc", ".def"),
-    *(".cu", ".cuh"),
+    *(".c++", ".h++", ".ccm", ".cxxm", ".c++m", ".cppm", ".ixx", ".mpp", ".mm", ".tpp", ".txx", ".i", ".ii"),
+    *(".cu", ".cuh", ".hip", ".cl"),
 )
-_OTHERS = {  # how the comments of other languages are read; without a row they count as code
+_ASSEMBLY = (".s", ".S", ".sx", ".asm", ".nasm", ".ll", ".ptx", ".wat")
+_SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte")
+_OTHERS = (*_SCRIPTS, ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".groovy")
+_TEXTS = (  # no code
+    *(".txt", ".md", ".rst", ".json", ".toml", ".yaml", ".yml", ".csv", ".tsv", ".xml", ".html", ".css", ".svg"),
+)
+_COMMENTS = {  # how those of other languages are read; without a row they count as code
     **dict.fromkeys((".go", ".java", ".ts", ".mts", ".cts"), "script"),
     **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
     ".rs": "rust",
@@ -69,21 +44,27 @@ _OF_SYS = (  # what a library asks of ``sys``; all else may tell who runs it
 _LIKE_ASCII = "(?i:utf[-_]?8|us-ascii|ascii|latin-?1|iso-?8859-1)"
 _STDLIB = "|".join(sorted(sys.stdlib_module_names - {"builtins"}))
 _EVERY = (
-    _rule(
+    rule(
         "it asks whether tests run",
         r"(?i:\b(?:PYTEST_\w+|pytest|_pytest|unittest|doctest|pytest_benchmark|nose2?)\b)",
         r"\btesting\.(?:Testing|Benchmark)\b",
         r"NODE_ENV|JEST_WORKER_ID|\bRUST_TEST|\bCTEST_|DASHBOARD_TEST",
         r"\bcfg(?:\s*!)?\s*\(\s*(?:not\s*\(\s*)?test\b",
     ),
-    _rule("it looks at other processes", r"/proc/|/sys/(?:kernel|fs|class)|\bprogram_invocation|__progname"),
+    rule(
+        "it looks at other processes",
+        r"/proc/|['\"`]/proc\b|/sys/(?:kernel|fs|class)|\bprogram_invocation|__progname",
+        r"['\"`]/?proc/?['\"`][\s,+/.&()]*['\"`]/?(?:(?:thread-)?self|\d+)\b",  # in pieces
+        r"['\"`]/?(?:thread-)?self/?['\"`][\s,+/.&()]*['\"`]/?(?:cmdline|comm|exe|stat|status|environ|maps|task|fd|cwd)\b",
+    ),
 )
+_EVERY_DOUBTS = (rule("it may look at other processes", r"['\"`]/?(?:proc|cmdline)/?['\"`]"),)
 _IN_PYTHON = (
-    _rule(
+    rule(
         "it asks whether tests run",  # by the main module, but for the usual question whether one is it
         r"(?<!__name__ == ['\"])(?<!__name__ != ['\"])\b__main__\b(?!['\"] [=!]= __name__)",
     ),
-    _rule(
+    rule(
         "it ends the process",
         r"\b(?:_exit|killpg)\s*\(|\bSystemExit\b|\bKeyboardInterrupt\b|\batexit\b|\bfaulthandler\b",
         names=(
@@ -92,17 +73,18 @@ _IN_PYTHON = (
             r"\b_thread\.interrupt_main\b",
         ),
     ),
-    _rule(
+    rule(
         "it looks at or changes who calls it",
         r"\b(?:_getframe|_current_frames|currentframe|settrace|setprofile|addaudithook|excepthook|displayhook)\b",
         r"\b(?:get_objects|get_referrers|f_back|f_locals|f_globals|tb_frame|__traceback__)\b",
-        r"\b(?:__globals__|__subclasses__|_getframemodulename)\b",
+        r"\b(?:__globals__|__subclasses__|_getframemodulename|findCaller|tracemalloc)\b",
+        r"\bcatch_warnings\s*\(\s*(?:record\b|True\b|\*)",  # which holds the file of who is warned
         names=(
             rf"^import (?:inspect|traceback|gc)\b|{_ANY}gc\.(?:get_\w+|callbacks)\b|{_ANY}traceback\.\w+_stack\b",
             rf"{_ANY}inspect\.(?:stack|trace|getmodule|getouterframes|getinnerframes)\b",
         ),
     ),
-    _rule(
+    rule(
         "it changes other modules",
         r"\b(?:__builtins__|builtins|importlib|pkgutil|runpy)\b|\b__import__\s*\(|\bmonkeypatch",
         names=(
@@ -115,25 +97,25 @@ _IN_PYTHON = (
             rf"{_KNOWN}(?:sys|os|posix|nt|signal|time|gc|inspect)\.\*$",
         ),
     ),
-    _rule(
+    rule(
         "it hands a module on, whose uses nobody can follow",
         names=(
             rf"{_KNOWN}(?:sys|os|posix|nt) as a value$|^_*(?:time|timeit|datetime) as a value$",
             rf"{_OS}__dict__|{_ANY}sys\.__dict__",
         ),
     ),
-    _rule(
+    rule(
         "it decides what its results are equal to",
         r"\bdef\s+__(?:eq|ne|instancecheck|subclasscheck)__\b|__(?:eq|ne)__\s*=",
     ),
-    _rule(
+    rule(
         "it changes a clock",
         names=(
             rf"{_KNOWN}(?:time|timeit|datetime)\.[\w.]+ =$",
             r"\b(?:perf_counter|process_time|thread_time|monotonic|clock_gettime)(?:_ns)? =$",
         ),
     ),
-    _rule(
+    rule(
         "it starts programs",
         r"\b(?:subprocess|_posixsubprocess|pty|popen|posix_spawn|forkpty?)\b",
         # but for pools of workers: what else there is of them tells which program is the main one, or stays afterwards
@@ -142,24 +124,24 @@ _IN_PYTHON = (
             rf"{_KNOWN}multiprocessing\.(?!(?:Pool|pool|cpu_count|get_context)\b)[\w*]+|{_OS}(?:system|exec\w*|spawn\w*|popen|fork|posix_spawn\w*)\b",
         ),
     ),
-    _rule(
+    rule(
         "it is read in another encoding, in which a comment may be code",
         rf"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*(?!{_LIKE_ASCII}\b)[-\w.]+",
     ),
-    _rule("it loads native code", r"\b(?:ctypes|cffi|dlopen|mmap|_testcapi)\b"),
-    _rule("it reads the environment", r"\b(?:environ|getenv|environb|getpid|getppid|gethostname)\b"),
-    _rule(
+    rule("it loads native code", r"\b(?:ctypes|cffi|dlopen|mmap|_testcapi)\b"),
+    rule("it reads the environment", r"\b(?:environ|getenv|environb|getpid|getppid|gethostname)\b"),
+    rule(
         "it keeps data in files",
         r"\b(?:tempfile|shelve|dbm|sqlite3|gettempdir|TMPDIR|expanduser)\b|['\"]/tmp\b",
         r"\bopen\s*\([^)\n]*['\"][rb]*[wax+][rwxbt+]*['\"]|\b(?:write_text|write_bytes)\s*\(",
     ),
 )
 _PYTHON_DOUBTS = (
-    _rule(
+    rule(
         "it runs text as code",
         names=(r"^builtins\.(?:eval|exec|compile)\b|^import (?:code|codeop|pdb|bdb|trace|pydoc|c?[pP]rofile)\b",),
     ),
-    _rule(
+    rule(
         "it sets or finds attributes by name",
         r"__dict__|__class__\s*=|\b(?:__self__|__getattribute__|__loader__|__spec__)\b",
         names=(
@@ -168,10 +150,28 @@ _PYTHON_DOUBTS = (
             r"^\?\.(?:\S*\.)?_*(?:sys|posix|os|builtins) as a value$",
         ),
     ),
-    _rule("it decides what its results are less than", r"\bdef\s+__(?:lt|le|gt|ge)__\b|\b__(?:lt|le|gt|ge)__\s*="),
-    _rule("it shares the work among processes", r"\b(?:multiprocessing|ProcessPoolExecutor|futures\.process)\b"),
-    _rule("it swallows every error", r"\bexcept\s*:|\bexcept\s+BaseException\b"),
-    _rule("it opens files", r"\b(?:pickle|marshal)\b", names=(r"^builtins\.open\b|^_*io\.(?:open\w*|FileIO)\b",)),
+    rule("it decides what its results are less than", r"\bdef\s+__(?:lt|le|gt|ge)__\b|\b__(?:lt|le|gt|ge)__\s*="),
+    rule("it shares the work among processes", r"\b(?:multiprocessing|ProcessPoolExecutor|futures\.process)\b"),
+    rule("it swallows every error", r"\bexcept\s*:|\bexcept\s+BaseException\b"),
+    rule(
+        "it opens files",
+        r"\b(?:pickle|marshal)\b",
+        names=(
+            r"^builtins\.open\b|^_*io\.(?:open\w*|FileIO)\b|^(?:codecs|fileinput|linecache)\.\w+",
+            rf"{_OS}(?:open|fdopen|readlink)\b|{_ANY}read_(?:text|bytes)\b",
+        ),
+    ),
+    rule(
+        "it may learn who calls it",  # from a warning or a line of a log, which name the file of the caller
+        r"\bstacklevel\b(?!\s*=\s*[12]\b)|\bcatch_warnings\s*\(\s*[^)\s]|\b(?:filter|catch_)warnings\s+as\b",
+        r"\bfilterwarnings\s*\([^)]{0,300}?(?:\bmodule\b|['\"]error\b|[,(]\s*\*)|\bfilterwarnings\s*\((?:[^),]{0,99},){3}\s*[^)\s]",
+        r"%\((?:pathname|filename|module|lineno|funcName)\)|\.(?:pathname|funcName)\b|\b(?:get|print)_stack\b",
+        r"\b(?:stack_info|addFilter|makeRecord|makeLogRecord|[gs]etLogRecordFactory|captureWarnings|showwarning)\b",
+        names=(
+            rf"{_KNOWN}logging\.(?:Handler|Formatter|Filter|LogRecord|basicConfig|handlers)\b",
+            rf"^import logging\.handlers\b|{_KNOWN}warnings\.\w+ as a value$",
+        ),
+    ),
 )
 _LIBRARY = (
     "memcmp|strcmp|strncmp|strcasecmp|bcmp|printf|fprintf|puts|putchar|fputs|fwrite|write|exit|_exit|_Exit|abort|"
@@ -179,118 +179,116 @@ _LIBRARY = (
     "realloc|free|longjmp|signal|raise|fabs|fabsf|isnan|isinf"
 )
 _IN_C = (
-    _rule(
+    rule(
+        "it asks whether tests run",  # by what their own headers define
+        r"\b(?:BENCHMARK_BENCHMARK_H|CATCH_(?:VERSION|CONFIG|ALL|TEST|SECTION)|DOCTEST_|GTEST_|GMOCK_|GOOGLETEST_)\w*",
+        r"\b(?:BOOST_TEST_|CPPUNIT_|ANKERL_NANOBENCH|UNITY_INCLUDE|CMOCKA_|CRITERION_)\w*|_CATCH_HPP_",
+        r"\b(?:Catch|doctest)::|\btesting::(?:Test|Unit|internal)|\bbenchmark::(?:State|Benchmark|internal|Register)",
+        r"\b(?:ifn?def|defined)\s*\(?\s*(?:TEST|TEST_CASE|TEST_F|BENCHMARK|(?:EXPECT|ASSERT)_(?:EQ|NE|TRUE|FALSE|THAT))\b",
+    ),
+    rule(
+        "it looks at or changes who calls it",
+        r"__builtin_(?:FILE|LINE|FUNCTION|COLUMN)\b|\b(?:std|boost)::(?:basic_)?stacktrace\b|\bbasic_stacktrace\b",
+        r"\bstacktrace::|\bcpptrace\b|\bunw_\w+|\binclude\s*<(?:boost/)?stacktrace\b",
+    ),
+    rule(
         "it ends the process",
         rf"{_FREE}(?P<static>exit|_exit|_Exit|quick_exit|abort|raise|kill|longjmp|siglongjmp|pthread_exit)\s*\(",
         r"__libc_start_main|\bSYS_exit",
     ),
-    _rule(
+    rule(
         "it runs before main",
         r"\bconstructor\b|\bdestructor\b|\bifunc\b|\.init_array|\.preinit_array|init_priority|#\s*pragma\s+startup",
         r"\batexit\s*\(|\bon_exit\s*\(",
     ),
-    _rule(
+    rule(
         "it takes the place of a library function",
         rf"(?m:^[A-Za-z_][\w\s*]*?\b(?:{_LIBRARY})\s*\([^;{{}}]*\)\s*\{{)",
         r"\balias\s*\(|\b__wrap_|\bRTLD_NEXT",
         rf"#\s*define\s+(?:{_LIBRARY}|assert|NDEBUG|EXPECT_\w+|ASSERT_\w+|TEST\w*|static_assert|_Static_assert)\b",
     ),
-    _rule(
+    rule(
         "it asks what it is linked with",
         r"\b(?:__executable_start|__ehdr_start|__bss_start|_?(?:etext|edata)|dl_iterate_phdr|_DYNAMIC|_r_debug)\b",
+        r"\b(?:dladdr1?|dlinfo|_dl_find_object|dli_fname|getprogname)\b",
         r"__attribute(?:__)?\s*\([^;{}]*\b(?:__)?weak|\bgnu::weak|#\s*pragma\s+weak|_Pragma\s*\(\s*\"weak",
     ),
-    _rule(
+    rule(
         "it calls the system itself",
         rf"{_FREE}(?:asm|__asm|__asm__|(?P<static>syscall|ptrace|prctl|dlopen|dlsym|fork|vfork|system|popen|execv\w*|"
         r"execl\w*|posix_spawn\w*|mmap|shm_open|memfd_create|sem_open))\b(?=\s*(?:\(|volatile|goto))",
         rf"{_FREE}(?<!\w::)\bclone3?\s*\(\s*[^)\s;{{}}][^;{{}}]*,",  # with the arguments of the system's own
     ),
-    _rule(
+    rule(
         "it allows other results",
         r"fast-math|unsafe-math|Ofast|associative-math|reciprocal-math|finite-math|fesetround",
         r"_MM_SET_FLUSH|_MM_SET_DENORMALS|_mm_setcsr|fp_contract|float_control",
     ),
-    _rule(
+    rule(
         "it reads the environment",
         r"\b(?:getenv|secure_getenv|_*environ|getpid|getppid|gethostname|getauxval|argv|_dl_argv|__libc_argv)\b",
+        r"\bpthread_getname_np\b",  # of the main thread: the program's
         r"__builtin_return_address|__builtin_frame_address|__libc_stack_end|_Unwind_\w+|execinfo\.h|backtrace_symbols",
         rf"{_FREE}backtrace\s*\(\s*(?:void\s*\*|\)\s*;)|{_FREE}(?P<own>backtrace)\s*\(",
     ),
-    _rule(
+    rule(
         "it keeps data in files",
-        rf"{_FREE}(?P<static>fopen|freopen|open|openat|creat|mkstemp|tmpfile|ofstream|fstream|rename|unlink)\s*\(",
-        r"\bstd::(?:o|f)fstream\b|\bstd::ofstream\b",
+        rf"{_FREE}(?P<static>(?:fopen|open|openat)(?:64)?|freopen|creat|mkstemp|mkdtemp|tmpfile|ofstream|fstream|rename|"
+        r"unlink)\s*\(|\bstd::(?:basic_)?w?(?:o?fstream|filebuf)\b|(?<![\w./<\"])w?o?fstream\s+\w+\s*[({;=]",
     ),
 )
 _C_DOUBTS = (
-    _rule("it includes files from elsewhere", r"#\s*include\s*[\"<](?:/|[^\">]*\.\.)|#\s*embed"),
-    _rule("it includes a file whose name is made", r"#\s*include\s+[A-Za-z_]"),
-    _rule("it depends on the place of the code", r"__FILE__|__LINE__|__COUNTER__|__DATE__|__TIME__|__BASE_FILE__"),
+    rule("it includes files from elsewhere", r"#\s*include\s*[\"<](?:/|[^\">]*\.\.)|#\s*embed"),
+    rule("it includes a file whose name is made", r"#\s*include\s+[A-Za-z_]"),
+    rule(
+        "it depends on the place of the code",
+        r"__FILE__|__FILE_NAME__|__LINE__|__COUNTER__|__DATE__|__TIME__|__BASE_FILE__|__INCLUDE_LEVEL__",
+        r"\bsource_location\b",
+    ),
+    rule(
+        "it asks which files were included before it",  # but for its own
+        r"\b(?:ifdef|if\s+defined)\s*\(?\s*\w+_(?:H|HH|HPP|HXX|INCLUDED)_*\b",
+    ),
+    rule("it opens files", r"\bw?ifstream\b|\bbasic_ifstream\b|\breadlink(?:at)?\s*\(|\bread_symlink\b"),
 )
-_RUST = "(?:env|process|panic|fs)"
-_RUST_ITEMS = r"(?:args\w*|vars?\w*|current_exe|exit|abort|Command|set_hook|write|File)\b"
-_GO = "os|os/exec|runtime|runtime/debug|syscall|log|flag|testing|io/ioutil"
-_IN_OTHERS = (  # Rust, Go, JavaScript, Java
-    _rule(
-        "it ends the process",
-        r"\b(?:process::exit|process::abort|os\.Exit|runtime\.Goexit|log\.Fatal\w*|process\.exit|abort)\b",
-        r"\b(?:process\.reallyExit|System\.exit|Runtime\.getRuntime|panic::set_hook)\b|process\.on\s*\(",
-    ),
-    _rule(
-        "it reads the environment",
-        r"\b(?:env::(?:args\w*|var\w*|current_exe)|os\.(?:Args|Getenv|LookupEnv|Environ|Executable)|flag\.Lookup)\b",
-        r"\b(?:process\.(?:env|argv|execArgv|title)|System\.get(?:env|Property)|runtime\.Callers?|StackTrace)\b",
-        r"\b(?:Error\.captureStackTrace|debug\.Stack)\b",
-    ),
-    _rule(
-        "it changes other modules",
-        r"\brequire\.cache|\bmodule\.(?:children|parent|constructor)|\bglobalThis\b|setAccessible|sun\.misc",
-        r"Object\.defineProperty\s*\(\s*(?:global|process|Date|performance)",
-        r"go:linkname|\bimport\s*(?:\([^)]*)?\"C\"|\bno_mangle\b|link_section|\bctor\b",
-    ),
-    _rule(
-        "it takes what it uses under another name",  # of what the other rules look for; Rust, Go, JavaScript
-        rf"\b{_RUST}\s+as\s+\w+|\b{_RUST}::(?:\*|\{{[^}}]*?(?:\bself\s+as|\*|\b{_RUST_ITEMS}))|\bstd\s+as\b",
-        rf"(?<![\w.])(?!(?:import|case|return|_)\b)(?:[A-Za-z_]\w*\s*|\.\s*)\"(?:{_GO})\"",
-        r"\}\s*=\s*process\b|\bprocess(?:\s*\?\.|\s*\[\s*['\"`])|['\"](?:node:)?process['\"]",
-    ),
-    _rule(
-        "it calls the system itself",
-        r"\b(?:process::Command|(?:global_)?asm\s*!|syscall\.|libc::|Command::new|exec\.Command|child_process|ProcessBuilder|worker_threads)",
-    ),
-    _rule(
-        "it keeps data in files",
-        r"\b(?:fs::(?:write|create\w*|File)|File::create|OpenOptions|os\.(?:Create|WriteFile|OpenFile|MkdirTemp|TempDir))\b",
-        r"\b(?:ioutil\.Write|writeFile\w*|FileWriter|FileOutputStream|createWriteStream)\b",
-    ),
-)
-_OTHER_DOUBTS = (
-    _rule(
-        "it runs text as code",
-        r"(?<![.\w])eval\s*\(|\bnew\s+Function\b|\bClass\.forName\b|\bjava\.lang\.(?:reflect|invoke)\b",
-    ),
-    _rule(
-        "it may take what it uses under another name",
-        r"=\s*process\s*;|\binclude\s*!",
-        r"(?<![.\w])(?:require|import)\s*\((?!\s*(?:'[^'\n]*'\s*\)|(?:[\w.]+\s+)?\"[^\"\n]*\"\s*[);\n]))",
-    ),
-)
+_IN_ASSEMBLY = (rule("it is written in the processor's own words, which are not followed", r"\S+"),)
 
 
 @final
 class Rules:
     """Which rules hold for a path, and how its comments look."""
 
-    def __init__(self, python: Sequence[Rule], c: Sequence[Rule], others: Sequence[Rule]) -> None:
-        self._rows = (("python", _PYTHON, python), ("c", _C, c))
-        self._others = others
+    def __init__(self, rules: Mapping[Language, Sequence[Rule]]) -> None:
+        self._rules = rules
 
     def __call__(self, path: str) -> tuple[str, Sequence[Rule]]:
-        suffix = PurePosixPath(path).suffix
-        others = (_OTHERS.get(suffix, "unknown"), self._others)
-        return next(((kind, rules) for kind, known, rules in self._rows if suffix in known), others)
+        language, suffix = _language(path)
+        kind = language if language in ("python", "c") else _COMMENTS.get(suffix, "unknown")
+        return kind, self._rules[language]
 
 
-REFUSING = Rules((*_EVERY, *_IN_PYTHON), (*_EVERY, *_IN_C), (*_EVERY, *_IN_OTHERS))
-DOUBTING = Rules(_PYTHON_DOUBTS, _C_DOUBTS, _OTHER_DOUBTS)
+def is_known(path: str) -> bool:
+    """Whether the rules are made for the language of a file, or it is a text that nothing runs."""
+    language, suffix = _language(path)
+    return language != "other" or suffix in (*_OTHERS, *_TEXTS)
+
+
+def _language(path: str) -> tuple[Language, str]:
+    """The language whose rules hold, and the suffix; also of a template such as ``a.h.in``."""
+    pure = PurePosixPath(path)
+    suffix = PurePosixPath(pure.stem).suffix if pure.suffix == ".in" else pure.suffix
+    spelled = ((row, one) for one in (suffix, suffix.lower()) for row, known in _ROWS if one in known)
+    return next(spelled, ("other", suffix.lower()))
+
+
+_ROWS: Sequence[tuple[Language, Sequence[str]]] = (
+    ("python", _PYTHON), ("c", SUFFIXES_OF_C), ("assembly", _ASSEMBLY), ("script", _SCRIPTS),
+)  # fmt: skip
+REFUSING = Rules({
+    "python": (*_EVERY, *_IN_PYTHON), "c": (*_EVERY, *_IN_C), "assembly": _IN_ASSEMBLY,
+    "script": (*_EVERY, *IN_OTHERS, *IN_SCRIPTS), "other": (*_EVERY, *IN_OTHERS),
+})  # fmt: skip
+DOUBTING = Rules({
+    "python": (*_EVERY_DOUBTS, *_PYTHON_DOUBTS), "c": (*_EVERY_DOUBTS, *_C_DOUBTS), "assembly": (),
+    "script": (*_EVERY_DOUBTS, *OTHER_DOUBTS, *SCRIPT_DOUBTS), "other": (*_EVERY_DOUBTS, *OTHER_DOUBTS),
+})  # fmt: skip
