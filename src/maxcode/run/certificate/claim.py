@@ -227,6 +227,8 @@ def contradiction(found: Certificate) -> str:
         shown = is_faster(ratios, _RULE, timing.sittings)
         if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
             return "it is said to be significantly faster, the samples do not show it"
+        if timing.significant and timing.waits:
+            return f"it is said to be significantly faster, and to take longer by the wall clock ({timing.elapsed})"
     if control is not None:
         ratios = _ratios(control.samples)
         if timing is None or len(ratios) != timing.pairs or len(control.samples) != timing.pairs:
