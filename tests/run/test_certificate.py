@@ -328,6 +328,7 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
             "the certificate claims sessions of [0, ",
         ),
         (another_control, "its samples give something else"),
+        (lambda found: found["timing"]["elapsed"].update(value=0.5, low=0.4, high=0.6), "longer by the wall clock"),
         (no_control, "`trusted` is said to be True, but False follows"),
         (elsewhere_left_out, "the speed-up on newly generated inputs (`unseen`) is left out"),
         (fewer_runs, "which is less than 10"),
