@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
@@ -121,7 +121,7 @@ def of_v8(profiles: Mapping[str, bytes], tree: Tree) -> Costs:
             parents = {child: one for one in nodes.values() for child in one.get("children", ())}
             places: dict[Any, _Place] = {}
             for one in heapq.nlargest(_NODES, nodes.values(), key=_hits):
-                _add_node(found, one, parents, lambda node, known=places: _known_node(node, tree, known))
+                _add_node(found, one, parents, tree, places)
     return found
 
 
@@ -129,20 +129,17 @@ def _hits(node: Any) -> int:
     return int(node.get("hitCount", 0))
 
 
-def _add_node(found: Costs, node: Any, parents: Mapping[Any, Any], place: Callable[[Any], _Place]) -> None:
+def _add_node(found: Costs, node: Any, parents: Mapping[Any, Any], tree: Tree, places: dict[Any, _Place]) -> None:
+    """Adds a node with its stack; ``places``: of the nodes that were in one before."""
     hits, path = _hits(node), [node]
     if not hits or node["callFrame"]["functionName"] in ("(idle)", "(root)"):
         return
     while path[-1]["id"] in parents and len(path) <= _DEEPEST:
         path.append(parents[path[-1]["id"]])
-    add_stack(found, [place(one) for one in path], hits)
-
-
-def _known_node(node: Any, tree: Tree, known: dict[Any, _Place]) -> _Place:
-    """The place of a node, which is in many stacks."""
-    if node["id"] not in known:
-        known[node["id"]] = _of_node(node, tree)
-    return known[node["id"]]
+    for one in path:
+        if one["id"] not in places:
+            places[one["id"]] = _of_node(one, tree)
+    add_stack(found, [places[one["id"]] for one in path], hits)
 
 
 def _of_node(node: Any, tree: Tree) -> _Place:
