@@ -15,6 +15,7 @@ from typing import final
 
 import anyio.to_thread
 
+from maxcode.code.languages import C_FAMILY
 from maxcode.core.types import (
     BaseSeconds,
     Evaluation,
@@ -299,7 +300,7 @@ def _protected(problem: Problem, files: Mapping[str, Tracked]) -> dict[str, str]
     return {path: data.decode(errors="replace") for path, data in texts if len(data) <= _TEXT_AT_MOST}
 
 
-_CODE = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".py", ".go", ".rs", ".js", ".ts", ".mjs")
+_CODE = (*C_FAMILY, ".m", ".inc", ".def", ".cu", ".py", ".go", ".rs", ".java", ".js", ".ts", ".mjs", ".cjs")
 
 
 async def _with_canary(base: Base) -> Base:

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, final
 
 from maxcode.code.definitions import definitions
-from maxcode.code.languages import LANGUAGES
+from maxcode.code.languages import HEADERS, LANGUAGES
 from maxcode.core.printable import printable
 
 _NAME_AT_MOST, _WHERE_AT_MOST = 120, 4000  # names of templates are long, and their ends differ
@@ -25,7 +25,7 @@ _ROUNDS = 60  # calls from library to library that are followed
 _UNKNOWN = ("", "??", "???")
 _TOPS = ("main", "<module>", "(top level)")  # names of what a program begins with
 NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
-          **dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"), "cpp")}  # fmt: skip
+          **dict.fromkeys(HEADERS, "cpp")}  # fmt: skip
 """The language of machine code by the suffix of a file."""
 _FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
 _ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)

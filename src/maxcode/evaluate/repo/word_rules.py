@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import final
 
+from maxcode.code.languages import C_FAMILY
 from maxcode.evaluate.repo.gaps import with_gaps
 from maxcode.evaluate.repo.python_names import MADE_NAME
 
@@ -49,10 +50,7 @@ def _rule(what: str, *words: str, names: Sequence[str] = ()) -> Rule:
 
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
-_C = (
-    *(".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inl", ".ipp", ".C", ".m", ".inc", ".tcc", ".def"),
-    *(".cu", ".cuh"),
-)
+_C = (*C_FAMILY, ".m", ".inc", ".def", ".cu")
 _OTHERS = {  # how the comments of other languages are read; without a row they count as code
     **dict.fromkeys((".go", ".java", ".ts", ".mts", ".cts"), "script"),
     **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
