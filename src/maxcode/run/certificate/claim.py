@@ -19,7 +19,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, write_whole
-from maxcode.core.jsonl import in_words_of_today
+from maxcode.core.jsonl import DAMAGED, in_words_of_today
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing, Trust
 from maxcode.errors import InputError
@@ -296,7 +296,7 @@ def _other_conclusions(found: Certificate) -> str:
 
 def _ratios(samples: Sequence[tuple[float, float]]) -> list[float]:
     """original / candidate, without pairs that no clock can produce."""
-    return [a / b for a, b in samples if 0 < a < math.inf and 0 < b < math.inf]
+    return [a / b for a, b in samples if 0 < a < math.inf and 0 < b < math.inf and 0 < a / b < math.inf]
 
 
 def _same(one: Interval, other: Interval) -> bool:
@@ -391,7 +391,7 @@ def read(path: Path) -> Certificate:
     """Reads a consistent certificate; raises InputError if it cannot be read or was changed."""
     try:
         found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except DAMAGED as error:
         raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
     if found.format not in (FIRST_FORMAT, FORMAT):
         read_here = f"{FIRST_FORMAT} and {FORMAT}"
