@@ -36,3 +36,10 @@ def test_wide_columns_and_longer_times_are_no_other_output() -> None:
 def test_the_numbers_of_a_summary_are_read_as_before() -> None:
     text = b"=== 12 passed, 1 skipped in 0.1s ===\nRan 7 tests in 1 s\n    --- PASS: TestA\n\n\n--- SKIP: TestB\n"
     assert counted(text) == {"passed": 12, "skipped": 1, "ran": 7, "lines PASS": 1, "lines SKIP": 1}
+
+
+def test_where_words_are_not_compared_no_output_is_too_long() -> None:
+    long = b"1" * 100_000
+    assert expected_of(BASE, same=False).too_long(long) and not expected_of(BASE, same=False).too_long(BASE[0])
+    assert not expected_of([BASE[0]] * 3, same=True).too_long(long)
+    assert not expected_of([b"a", b"b", b"c"], same=False).too_long(long)
