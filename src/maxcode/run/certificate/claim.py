@@ -262,8 +262,7 @@ _RULE = RaceRule()
 
 
 def _too_few(claimed: int, usable: int) -> str:
-    held = f"holds {usable} usable samples (at least {_RULE.confirm_least} are needed)"
-    return f"the certificate claims {claimed} pairs but {held}"
+    return f"the certificate claims {claimed} pairs but holds {usable} usable samples ({_RULE.confirm_least} needed)"
 
 
 _WORDS_OF_0_1 = (
@@ -394,8 +393,8 @@ def read(path: Path) -> Certificate:
     except DAMAGED as error:
         raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
     if found.format not in (FIRST_FORMAT, FORMAT):
-        read_here = f"{FIRST_FORMAT} and {FORMAT}"
-        raise InputError(f"{path} has format {found.format}, maxcode {version('maxcode')} reads {read_here}")
+        own = f"maxcode {version('maxcode')} reads {FIRST_FORMAT} and {FORMAT}"
+        raise InputError(f"{path} has format {found.format}, {own}")
     if wrong := contradiction(found):
         raise InputError(f"{path} was changed or is damaged: {wrong}; make it again with `maxcode optimize`")
     return found
