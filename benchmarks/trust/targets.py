@@ -6,14 +6,18 @@ exception is a finding too.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import struct
+import tarfile
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+
+import msgspec
 
 from maxcode.code import techniques
 from maxcode.core.types import Checker, Limits, Program
@@ -21,10 +25,15 @@ from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.function import comparing
 from maxcode.evaluate.ladder import build, checker, profile, sanitize
 from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.repo.outputs import expected_of
+from maxcode.evaluate.repo.own_functions import Costs, Tree, charged
+from maxcode.evaluate.repo.profile_readers import of_callgrind, of_cprofile, of_pprof, of_v8
+from maxcode.evaluate.repo.summaries import counted, difference
 from maxcode.llm.completion import read
 from maxcode.observe.critique.rule_critic import ERROR
 from maxcode.problems import load
 from maxcode.sandbox import jobs
+from maxcode.sandbox.archives import BROKEN, content, opened
 from trust.mutate import mutated, number, overwrite
 from trust.references import accepts, norm
 
@@ -33,6 +42,10 @@ ROOT = Path(__file__).parents[2]
 
 class Finding(Exception):
     """A wrong answer."""
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="replace")
 
 
 # ------------------------------------------------------------------------------------------------------------ replies
@@ -208,6 +221,55 @@ def _element(generator: Random, code: str) -> bytes:
     return struct.pack("=" + code, value if code == "d" or not math.isfinite(value) else math.fmod(value, 1e38))
 
 
+# ------------------------------------------------------------------------------------------------------- repositories
+
+_TREE = Tree(
+    "/repo", {"a.py", "a.c", "a.go"}, {"a.py": "def f():\n    pass\n", "a.c": "int f(void) {\n    return 1;\n}\n"}
+)
+_V8 = (
+    b'{"nodes":[{"id":1,"hitCount":3,"children":[2],'
+    b'"callFrame":{"functionName":"f","url":"/repo/a.py","lineNumber":1}}]}'
+)
+_PROFILES: tuple[tuple[bytes, Callable[[bytes], Costs]], ...] = (
+    (b'[["/repo/a.py",1,"f",1.5,[["/repo/a.py",3,"g",2.5]]]]\n', lambda raw: of_cprofile(_text(raw), _TREE)),
+    (_V8, lambda raw: of_v8({"one": raw}, _TREE)),
+    (
+        b"fl=/repo/a.c\nfn=f\n1 70\ncfi=/x.c\ncfn=g\ncalls=1 1\n2 90\n",
+        lambda raw: of_callgrind(_text(raw), _TREE),
+    ),
+    (b"  0.61s 59.22% 59.22%  0.61s 59.22%  a.F /repo/a.go:5\n", lambda raw: of_pprof(_text(raw), _TREE)),
+)
+_SUMMARY = b"ok 1 - a\nRan 7 tests in 0.1s\n=== 12 passed, 1 skipped in 0.12s ===\nresult 123456789 took 0.125 s\n"
+
+
+def profiles(generator: Random) -> None:
+    """What a profiler wrote: costs that are numbers, which a record takes."""
+    raw, reader = generator.choice(_PROFILES)
+    found = reader(mutated(generator, raw))
+    if not all(0 <= cost < math.inf for cost in (*found.own.values(), *charged(found)[0].values())):
+        raise Finding(f"costs of {found.own}")
+    msgspec.json.encode([function.name for function in found.own])
+
+
+def summaries(generator: Random) -> None:
+    """What tests and a benchmark printed: the same as base, or in words what is not."""
+    output = mutated(generator, _SUMMARY)
+    told = expected_of([_SUMMARY], False).difference(output), difference(counted(_SUMMARY), counted(output))
+    if output == _SUMMARY and any(told):
+        raise Finding(f"{told}")
+
+
+def archives(generator: Random) -> None:
+    """An archive of a program: its files, or an error that says that it is none."""
+    about, out = tarfile.TarInfo("name/" * generator.choice((1, 60)) + "a"), io.BytesIO()
+    about.size, about.mtime = 3, generator.choice((0, 1, 2.5))
+    with tarfile.open(fileobj=out, mode="w", format=generator.choice((tarfile.PAX_FORMAT, tarfile.GNU_FORMAT))) as made:
+        made.addfile(about, io.BytesIO(b"abc"))
+    with suppress(*BROKEN), opened(mutated(generator, out.getvalue())) as packed:
+        for member in packed:
+            content(packed, member)
+
+
 # --------------------------------------------------------------------------------------------- completions, problems
 
 _PROGRAM = Program({"a.c": '#include <stdio.h>\nint main(void) {\n    puts("x");\n    return 0;\n}\n'})
@@ -280,6 +342,9 @@ TARGETS: dict[str, Callable[[Random], None]] = {
     "reports": reports,
     "outputs": outputs,
     "arrays": arrays,
+    "profiles": profiles,
+    "summaries": summaries,
+    "archives": archives,
     "completions": completions,
     "sources": sources,
     "problems": problems,

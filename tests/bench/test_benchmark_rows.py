@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from maxcode.bench.versions.benchmark_rows import READERS, check_format, refuse_old_results, rows_of
 from maxcode.errors import InputError
+from maxcode.sandbox.session_layout import is_below, is_covered
 
 PYTEST = {"benchmarks": [{"name": "t", "fullname": "a.py::t", "stats": {"min": 0.5, "mean": 0.7}}]}
 GOOGLE = {
@@ -80,3 +82,32 @@ def test_an_unknown_format_names_the_nearest() -> None:
 def test_results_that_are_nested_too_deeply_are_refused_in_words(form: str) -> None:
     with pytest.raises(InputError, match="the results are not those of"):
         rows_of(form, b'{"benchmarks": ' + b"[" * 200_000, {}, "cpu")
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "1e999", "NaN", "[[", "-1", "null", "9" * 5000])
+def test_no_number_of_a_benchmark_ends_a_race_without_words(value: str) -> None:
+    text = f'{{"benchmarks": [{{"name": "t", "stats": {{"min": {value}}}}}]}}'.encode()
+    with pytest.raises(InputError, match=r"are not those of pytest|a time is a positive number"):
+        rows_of("pytest", text, {}, "cpu")
+
+
+def test_what_a_side_calls_its_benchmarks_can_be_printed_and_written() -> None:
+    text = json.dumps({"benchmarks": [{"name": "a\x1b[2J\ud800", "stats": {"min": 2.0}}]}).encode()
+    assert rows_of("pytest", text, {}, "cpu") == {"a\\x1b[2J\\ud800": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_in"),
+    [
+        ("/tmp/b", True), ("/tmp/./b/", True), ("/tmp", False), ("/tmp/", False), ("/tmp/../etc/x", False), ("", False),
+        ("//tmp/b", False), ("tmp/b", False), ("/tmpx/b", False), ("/tmp/a/../b", False), ("./tmp/b", False),
+    ],
+)  # fmt: skip
+def test_what_lies_below_tmp_is_told_in_one_way(path: str, is_in: bool) -> None:
+    assert is_below(path, "/tmp") is is_in
+
+
+def test_what_a_session_has_of_its_own_covers_what_is_above_and_below_it() -> None:
+    assert all(is_covered(Path(one)) for one in ("/", "/tmp", "/usr/local/x", "/src", "/proc/1"))
+    assert not any(is_covered(Path(one)) for one in ("/opt/tmp", "/home", "/source", "/side"))
+    assert is_covered(Path("/side/a"), ("/side",))

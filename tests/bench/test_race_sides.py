@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.bench.versions import RaceAsked
+from maxcode.bench.versions import RaceAsked, worktrees
 from maxcode.bench.versions.side_copy import copy_side
 from maxcode.bench.versions.version_side import changed_files, sides_of, with_caches
 from maxcode.bench.versions.worktrees import scratch
@@ -219,3 +220,18 @@ def test_a_repository_that_git_refuses_is_told_in_its_words(repository: Path, si
     done = maxcode_here("race", TRUST, side, "../repository", *READS, cwd=repository, **others)
     assert done.returncode == 2
     assert "detected dubious ownership" in done.stderr and "safe.directory" in done.stderr
+
+
+def test_a_race_that_removes_its_own_folder_is_not_disturbed_by_another_that_sweeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("left", "unlocked", "held"):
+        (tmp_path / name / "base").mkdir(parents=True)
+    for name in ("", "left", "held"):
+        (tmp_path / name / "lock").touch()
+    found = {}
+    monkeypatch.setattr(worktrees, "_remove", lambda folder: found.update({folder.name: sorted(os.listdir(folder))}))
+    with (tmp_path / "held/lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        worktrees.sweep(tmp_path)
+    assert found == {"left": ["base", "lock"], "unlocked": ["base"]}  # no lock is made in a folder that is going

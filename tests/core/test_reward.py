@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxcode.core.reward import bank, banked, max_return, reward_to_go, speedup
-from maxcode.core.types import Action, Evaluation, Interval, Outcome, Step
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, RaceVerdict, Step
 from maxcode.testing import exact_timing
 from maxcode.train.rewards import rate
 
@@ -77,4 +77,15 @@ def test_what_another_clock_contradicts_earns_what_that_one_says() -> None:
     assert speedup(Evaluation(Outcome.CORRECT, timing=counted)) == pytest.approx(0.9)
     rates = replace(slept, gflops=Interval(16.0, 15.0, 17.0))
     assert rate(Evaluation(Outcome.CORRECT, timing=rates)) == Interval(1.0, 0.9375, 1.0625)
-    assert rate(Evaluation(Outcome.CORRECT, timing=replace(rates, verdict="faster"))) == rates.gflops
+    as_fast = replace(rates, verdict="faster", elapsed=Interval(8.0, 7.0, 9.0))
+    assert rate(Evaluation(Outcome.CORRECT, timing=as_fast)) == rates.gflops
+
+
+@pytest.mark.parametrize("verdict", ["tie", "dominated", "slower_by_wall"])
+def test_who_sleeps_earns_what_the_wall_clock_says_however_its_race_ended(verdict: RaceVerdict) -> None:
+    slept = replace(exact_timing(8.0), verdict=verdict, significant=False, elapsed=Interval(0.5, 0.4, 0.6))
+    assert speedup(Evaluation(Outcome.CORRECT, timing=slept)) == pytest.approx(0.5)
+    by_count = replace(slept, clock="instructions", verdict="not_in_cpu_time", elapsed=None, seconds=slept)
+    assert speedup(Evaluation(Outcome.CORRECT, timing=by_count)) == pytest.approx(0.5)
+    on_all_cores = replace(slept, clock="wall")  # there the clock that decides has said so itself
+    assert speedup(Evaluation(Outcome.CORRECT, timing=on_all_cores)) == pytest.approx(8.0)

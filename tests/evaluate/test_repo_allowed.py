@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from maxcode.core.types import RepoSpec
+from maxcode.evaluate.repo.admission import _protected
 from maxcode.evaluate.repo.allowed import outside, why_protected
+from maxcode.evaluate.repo.barred import redefined
+from maxcode.evaluate.repo.git import tracked
+from tests.support import repositories as repos
 
 EVERY = ("**",)
 
@@ -110,3 +116,18 @@ def test_a_new_package_takes_no_name_of_python_nor_of_its_tools() -> None:
         assert "a module of Python" in outside([path], spec, known)[0]
     for path in ("src/fast/__init__.py", "src/code/fast.py", "src/words/unit/__main__.py"):
         assert outside([path], spec, known) == []
+
+
+@pytest.mark.parametrize("name", ["check.C", "check.hh", "check.inl", "check.tcc", "check.cuh", "check.hxx"])
+def test_a_macro_is_told_for_every_kind_of_source_that_must_stay(tmp_path: Path, name: str) -> None:
+    files = {"src/own.h": "int own(void);\n", f"tests/{name}": "int check(void) { return compare(1, 2); }\n"}
+    toml = repos.made(
+        tmp_path / "macros", files, 'kind = "repo"\nedit = ["src/*"]\nbenchmark = "true"\nlanguage = "c"\n'
+    )
+    problem = repos.problem_of(toml)
+    spec = problem.spec.repo_spec
+    texts = _protected(problem, tracked(Path(spec.folder), spec.commit))
+    candidate = repos.patched(problem, {"src/own.h": "#define compare(a, b) 0\nint own(void);\n"})
+    assert list(redefined(problem.program, candidate, texts)) == [
+        "it defines the macro compare, which a file uses that must stay as in base"
+    ]

@@ -3,12 +3,13 @@ the profile of a candidate, the seconds of a judgement."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from maxcode.core.types import Action, Facts, Problem, State, Step
+from maxcode.core.types import Action, Facts, Outcome, Problem, State, Step
 from maxcode.core.types.measured import JUDGED
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.own_functions import Costs, Function, outside
@@ -113,6 +114,11 @@ def test_a_candidate_is_profiled_by_itself_and_its_judgement_is_timed(sandbox: S
     state = State(words, State(words), Step(Action(program), found, 1.0), (1, 0))
     confirmed = anyio.run(evaluator.settle, words, [state], None)[1, 0]
     assert confirmed.measures[JUDGED] == found.measures[JUDGED], "later prompts read it there"
+    again = anyio.run(evaluator.evaluate, words, Action(program))
+    assert again == replace(found, measures=again.measures) and JUDGED not in again.measures, "it took no time"
+    broken = Step(Action(repos.patched(words, {"src/words/__init__.py": "x = 1\n"})), found, 1.0)
+    failed = anyio.run(evaluator.settle, words, [State(words, State(words), broken, (1, 1))], None)[1, 1]
+    assert failed.outcome is Outcome.WRONG and failed.measures[JUDGED] == found.measures[JUDGED]
     assert places["seen"].callers == ("count",) and places["count"].tests == ("tests/test_words.py",)
     assert seen.outside is not None and seen.timing == found.timing
 

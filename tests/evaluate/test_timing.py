@@ -10,15 +10,28 @@ import anyio
 import pytest
 
 from maxcode.core.stats import RaceRule
-from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.core.types import (
+    Action,
+    Case,
+    Evaluation,
+    Interval,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    State,
+    Step,
+)
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.instruction_count import Uncounted, counted, require_counter
 from maxcode.evaluate.ladder.prepare import Admitted, Input
-from maxcode.evaluate.ladder.race import Pair, mean_s
+from maxcode.evaluate.ladder.race import Pair, end_of_race, mean_s
+from maxcode.evaluate.ladder.timing import _believed, warnings_of
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.testing import exact_timing
 from tests.support.counting import FAST, SLOW
 from tests.support.rules import SHORT
 
@@ -268,3 +281,26 @@ def test_a_run_that_the_clock_shows_as_nothing_took_at_most_its_tick() -> None:
     seconds = {"original": {"a": mean_s([0.02, 0.02])}, "candidate": {"a": mean_s([0.0, 0.0])}}
     pair = Pair(seconds, {"original": 0.02, "candidate": 0.001})  # type: ignore[arg-type]
     assert pair.ratio("original", "candidate") == pytest.approx(0.02 / 1e-6)
+
+
+def paired(cpu: float, wall: float) -> Pair:
+    seconds = {"original": {"a": 0.1}, "candidate": {"a": 0.1 / cpu}}
+    return Pair(seconds, {"original": 0.1, "candidate": 0.1 / wall})  # type: ignore[arg-type]
+
+
+def test_fewer_instructions_in_clearly_more_wall_time_are_no_gain_though_cpu_time_is_a_tie() -> None:
+    fewer = replace(exact_timing(1.1), clock="instructions", verdict="fewer")
+    seconds = replace(exact_timing(1.0), verdict="tie", significant=False, elapsed=Interval(0.3, 0.28, 0.31))
+    assert seconds.waits and _believed(fewer, seconds) == "not_in_cpu_time"
+    found = replace(fewer, verdict="not_in_cpu_time", significant=False, seconds=seconds)
+    assert any("it takes longer: 0.30x" in words for words in warnings_of(found))
+    assert _believed(fewer, replace(seconds, elapsed=Interval(1.0, 0.9, 1.1))) == "fewer"
+
+
+def test_two_pairs_in_which_the_clocks_contradict_each_other_decide_nothing() -> None:
+    end = end_of_race(replace(RaceRule(), evident=0.25), has_incumbent=False)
+    busy, quiet = paired(2.0, 0.8), paired(2.0, 2.0)
+    assert end([quiet, quiet]) == "faster"
+    assert end([busy, busy]) is None
+    assert end([busy, busy, quiet]) == "faster"
+    assert end([busy] * 8) == "faster"  # and what waits in eight pairs is told to be slower by the wall clock

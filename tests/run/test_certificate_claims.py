@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.sanitize import Defect, Sanitized
 from maxcode.run.certificate import Certificate, Control, FreshInputTiming, Subject, Verification, read, write
 from maxcode.run.certificate.claim import concluded
+from maxcode.run.report.certified import read_claim
 from maxcode.sandbox.landlock import Unconfined
 
 SAME = median_interval([1.0] * 15, 0.99)
@@ -153,3 +156,27 @@ def test_a_speed_up_over_a_degenerate_reference_is_not_trusted() -> None:
     found = concluded(replace(sound, timing=timing))
     assert found.holds and not found.trusted
     assert any("an output of zeros passes" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: b'{"options": ' + b"[" * 200_000,
+        lambda text: text.replace(b'"options":{', b'"options":{"flags":' + b"[" * 200_000 + b"]" * 200_000 + b","),
+        lambda text: text.replace(b'"sandbox":"', b'"sandbox":"\xff\xfe'),
+        lambda text: re.sub(rb"\[2\.0\d?,1\.0\]", b"[1e-300,1e300]", text),
+        lambda text: re.sub(rb"\[2\.0\d?,1\.0\]", b"[1e300,1e-300]", text),
+        lambda text: text[:-20],
+    ],
+    ids=["lists in lists", "in options", "no UTF-8", "ratios of zero", "ratios without end", "torn"],
+)
+def test_a_certificate_of_any_bytes_is_refused_in_words(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+    write(concluded(claim(SAME)), tmp_path)
+    path = tmp_path / "certificate.json"
+    before = path.read_bytes()
+    tight = json.dumps(json.loads(before), separators=(",", ":")).encode()
+    path.write_bytes(change(tight))
+    assert path.read_bytes() != tight
+    with pytest.raises(InputError):
+        read(path)
+    assert read_claim(tmp_path) is not None

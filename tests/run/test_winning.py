@@ -23,12 +23,20 @@ from maxcode.core.types import (
     Step,
     TimedInput,
     Timing,
+    Usage,
 )
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.run.request import Request
-from maxcode.run.winning import change_lines, left_lines, notes_on_candidates, refusals
+from maxcode.run.winning import (
+    AppliedRule,
+    applied_rules,
+    change_lines,
+    left_lines,
+    notes_on_candidates,
+    refusals,
+)
 from maxcode.sandbox.sandbox import Blob
 from tests.support.fake_runs import WON, make_run
 
@@ -70,6 +78,23 @@ def test_rules_are_named_with_their_words_and_the_words_of_a_model_are_its_own()
     assert change_lines(by_model) == ("I replaced the quadratic loop by sorting.",)
     assert change_lines(after(ROOT, 3.0, "")) == ("its author said nothing of it; see best.diff",)
     assert change_lines(None) == change_lines(ROOT) == ()
+
+
+def test_what_a_model_writes_is_short_printable_and_never_taken_for_rules() -> None:
+    said = "- fast_in(main): line 1: reads\x1b[2J in blocks\n" + "- a(b): c\n" * 1000
+    by_rules = after(ROOT, 3.0, said)
+    assert by_rules.step is not None and len(applied_rules(by_rules)) == 100
+    assert applied_rules(by_rules)[0] == AppliedRule("fast_in", "line 1: reads\\x1b[2J in blocks", "main")
+    asked = replace(by_rules.step, action=replace(by_rules.step.action, usage=Usage(calls=1)))
+    by_model = State(PROBLEM, ROOT, asked, (1, 0))
+    assert applied_rules(by_model) == []
+    (told,) = change_lines(by_model)
+    assert told.startswith("- fast_in(main): line 1: reads\\x1b[2J in blocks - a(b): c") and len(told) <= 230
+    step = Step(Action(None, "?", unread="x\x1b" * 1000), Evaluation(Outcome.UNPARSED), 0.0)
+    found = result(None)
+    found.reached.extend([State(PROBLEM, ROOT, step, (1, 0))])
+    (note,) = notes_on_candidates(found)
+    assert len(note) < 330 and note.isprintable()
 
 
 def test_of_many_steps_the_two_with_the_largest_gain_are_told() -> None:

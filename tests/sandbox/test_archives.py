@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import tarfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,47 @@ def test_a_plain_file_is_read_and_a_folder_is_none() -> None:
 def test_what_would_take_more_memory_than_it_has_bytes_is_broken(archive: bytes) -> None:
     with pytest.raises(BROKEN):
         read(archive)
+
+
+def with_fields(fields: bytes, kind: bytes = tarfile.XHDTYPE) -> bytes:
+    """A member, and then one with these further fields."""
+    about = tarfile.TarInfo("fields")
+    about.size, about.type = len(fields), kind
+    padded = fields + bytes(-len(fields) % tarfile.BLOCKSIZE)
+    first = packed()[: 2 * tarfile.BLOCKSIZE]
+    return first + about.tobuf(tarfile.USTAR_FORMAT) + padded + packed()
+
+
+def field(name: str, value: str) -> bytes:
+    rest = f" {name}={value}\n"
+    size = next(size for size in range(len(rest), len(rest) + 9) if len(f"{size}{rest}") == size)
+    return f"{size}{rest}".encode()
+
+
+@pytest.mark.parametrize(
+    "archive",
+    [with_fields(field("size", "-1536")), with_fields(field("size", "-2560")), with_fields(b"1" * 10_000_000),
+     with_fields(b"1" * 10_000_000, tarfile.XGLTYPE)],
+    ids=["back to itself", "back to the first", "digits", "digits for all"],
+)  # fmt: skip
+def test_fields_that_would_be_read_for_ever_are_broken(archive: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises(BROKEN):
+        read(archive)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("when", ["nan", "inf", "1e300", "-1e300", "9" * 100])
+def test_a_time_that_no_clock_shows_is_broken_or_is_none(tmp_path: Path, when: str) -> None:
+    archive = with_fields(field("mtime", when))
+    assert read(archive) == [b"abc", b"abc"]
+    with suppress(*BROKEN):
+        unpack(archive, tmp_path)
+
+
+def test_further_fields_are_read_as_ever() -> None:
+    with opened(with_fields(field("path", "long/" * 60 + "name"))) as found:
+        assert [len(member.name) for member in found] == [4, 304]
 
 
 Member = tuple[str, bytes, str]  # name, type, content or target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -236,3 +237,28 @@ def test_who_holds_the_lane_is_known(tmp_path: Path) -> None:
 
     assert anyio.run(held_by) == os.getpid()
     assert holder(path) == holder(tmp_path / "none") == 0
+
+
+def test_a_lock_whose_file_somebody_removed_is_not_taken_for_that_of_the_lane(tmp_path: Path) -> None:
+    path = tmp_path / "lane.lock"
+    old, began = lanes._lock_file(path), []
+    fcntl.flock(old, fcntl.LOCK_EX)
+
+    async def waits() -> None:
+        async with timing_lane(path):
+            began.append(True)
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(waits)
+            await anyio.sleep(0.1)
+            path.unlink()
+            new = lanes._lock_file(path)
+            fcntl.flock(new, fcntl.LOCK_EX)
+            os.close(old)
+            await anyio.sleep(0.2)
+            assert not began  # another one times
+            os.close(new)
+
+    anyio.run(main)
+    assert began

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -141,6 +142,11 @@ def test_without_room_for_a_copy_the_host_is_shared_and_every_result_says_so(
     other = RuntimeCopy("python")
     assert anyio.run(other.folder) is None
     assert "no memory file system" in other.trouble
+
+
+def test_a_blob_has_the_hash_of_its_bytes_however_it_was_made() -> None:
+    whole, joined = Blob.of(b"abc"), Blob.joined([b"a", memoryview(b"bc")])
+    assert whole.sha256 == joined.sha256 == joined.copy().sha256 == hashlib.sha256(b"abc").hexdigest()
 
 
 def test_the_beginning_of_a_blob_is_read_alone() -> None:

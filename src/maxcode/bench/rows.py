@@ -18,6 +18,7 @@ from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.trace import Trace, are_exchangeable, powers_of_two, trace_of, tried_in
 from maxcode.core.budget import MANY
 from maxcode.core.files import read_file
+from maxcode.core.jsonl import DAMAGED
 from maxcode.core.stats import expected_best
 from maxcode.core.types import Interval
 from maxcode.errors import InputError, RecordError
@@ -130,7 +131,7 @@ def _read_result(folder: Path) -> _Result | None:
     """The result; None if it is missing, or damaged by a kill: it is then written again."""
     try:
         return _result.decode(read_file(folder / RESULT))
-    except (InputError, msgspec.MsgspecError):
+    except (InputError, *DAMAGED):
         return None
 
 

@@ -31,6 +31,7 @@ from maxcode.cli.verify import verify
 from maxcode.core.confined import as_variables, only_from
 from maxcode.errors import InputError, MaxcodeError
 from maxcode.run import asking
+from maxcode.sandbox.session_layout import is_below
 from maxcode.sandbox.toolchain import cache_root
 
 JOBS = Path("runs", "mcp")
@@ -246,7 +247,7 @@ class Tools:
             paths = value[:2]
         elif parameter.name == "shapes":
             paths = (value,)
-        elif parameter.name == "read" and not _is_in_tmp(value.partition(":")[2]):
+        elif parameter.name == "read" and not is_below(value.partition(":")[2], "/tmp"):  # the sandbox's
             paths = (value.partition(":")[2],)
         for path in paths:
             self._inside(str(path))
@@ -256,11 +257,6 @@ class Tools:
         if not path.is_relative_to(self.root):
             raise InputError(f"{word} is outside the folder of this server; give a path below it")
         return path
-
-
-def _is_in_tmp(word: str) -> bool:
-    """Whether a path lies below /tmp: a race of a client runs in the sandbox, which has a /tmp of its own."""
-    return os.path.normpath(word).startswith("/tmp/")
 
 
 def _given(option: str, value: str) -> list[str]:

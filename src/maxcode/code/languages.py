@@ -173,7 +173,10 @@ def language(name: str) -> Language:
     return LANGUAGES[name]
 
 
-_ALIKE = {**dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".ipp", ".inl"), "cpp"),
+HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".cuh")
+"""The suffixes of what C, C++ and CUDA include.  Not ``.inc``, which other languages have too."""
+C_FAMILY = (*LANGUAGES["c"].suffixes, *LANGUAGES["cpp"].suffixes, *HEADERS)
+_ALIKE = {**dict.fromkeys(HEADERS, "cpp"),
           **dict.fromkeys((".mjs", ".cjs", ".jsx", ".ts", ".tsx"), "javascript")}  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple, final
 
 from tree_sitter import Language, Node, Parser
 
+from maxcode.code.languages import C_FAMILY
 from maxcode.code.languages import language as language_row
 from maxcode.errors import unknown
 
@@ -191,10 +192,6 @@ def _tokens_and_newlines(data: bytes) -> Iterator[Token]:
 # ---------------------------------------------------------------------------------------------------------- comparing
 
 _LAYOUT = {"python": frozenset({"module", "block"})}  # grammars in which line breaks have a meaning
-_C_NAMES = (
-    *(*language_row("c").suffixes, *language_row("cpp").suffixes),
-    *(".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"),
-)
 _ATOMS = frozenset({"string", "string_literal", "char_literal", "raw_string_literal"})
 
 
@@ -247,7 +244,7 @@ def fingerprint(files: Mapping[str, str], language: str) -> str:
     Files whose name is not one of ``language`` count as they are: ``#define`` is no comment in a C file beside Python.
     """
     row = language_row(language)
-    own = _C_NAMES if row.by_gcc else row.suffixes
+    own = C_FAMILY if row.by_gcc else row.suffixes
     parts = {path: normalise(language, text) if path.endswith(own) else text for path, text in files.items()}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

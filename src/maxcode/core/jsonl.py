@@ -23,6 +23,8 @@ from maxcode.errors import InputError, MachineError, RecordError
 LINES = FileKind("", "give a folder that this user may read", RECORD_AT_MOST, grows=True, error=RecordError)
 _BLOCK = 1 << 16
 _OLD_VERDICT = re.compile(rb'("verdict": ?)"(beaten|waits|busy|unseen)"')
+# What JSON raises that somebody else may have written: it is none, not of the type, not UTF-8, or lists within lists.
+DAMAGED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _OLD_WORDS = {b"beaten": b"dominated", b"waits": b"slower_by_wall", b"busy": b"noisy", b"unseen": b"not_in_cpu_time"}
 
 
@@ -114,7 +116,7 @@ class Lines(Generic[L]):
         for number, line in enumerate(read_lines(self._path, LINES), start=1):
             try:
                 yield self._decode(in_words_of_today(line))
-            except msgspec.MsgspecError as error:
+            except DAMAGED as error:
                 raise RecordError(f"{self._path}, line {number} is damaged ({error}); choose another --out") from error
 
     def keep(self, wanted: Callable[[L], bool]) -> None:

@@ -24,8 +24,9 @@ def speedup(evaluation: Evaluation) -> float:
 
 def credit(timing: Timing) -> float:
     """The share (0..1] of a speed-up that counts: below 1 if another clock contradicts the one that decides."""
-    other = timing.elapsed if timing.verdict == "slower_by_wall" else None
-    if timing.verdict == "not_in_cpu_time" and timing.seconds is not None:
+    by_time = timing.seconds if timing.verdict == "not_in_cpu_time" else timing
+    other = by_time.elapsed if by_time is not None and by_time.waits else None
+    if other is None and timing.verdict == "not_in_cpu_time" and timing.seconds is not None:
         other = timing.seconds.speedup
     return min(1.0, other.value / timing.speedup.value) if other is not None else 1.0
 

@@ -7,7 +7,7 @@ only a node of a cluster needs.  ``harness.py`` has the table of harnesses by ki
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, final, runtime_checkable
 
@@ -178,26 +178,43 @@ class LossMeter(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
-class CheckedAtOnce:
-    """What one confirmation shows of a winner.
+class CheckedWinner:
+    """What verifications and a confirmation show of a winner.
 
     ``evaluation``: as a referee gives it; None if a verification failed.
-    ``control``: the original against itself, in as many pairs of the same sessions.
+    ``control``: the original against itself, in as many pairs of the same sessions; None if it is to be timed apart.
     """
 
     verification: Verification
     evaluation: Evaluation | None = None
-    control: tuple[Pair, ...] = ()
+    control: tuple[Pair, ...] | None = None
+
+
+Confirm = Callable[[], Awaitable[Evaluation]]
+
+
+async def in_steps(
+    verify_again: Callable[[int], Awaitable[Verification]], runs: int, confirm: Confirm
+) -> CheckedWinner:
+    """A winner that is verified ``runs`` times, and then confirmed as a run does it."""
+    verification = await verify_again(runs)
+    return CheckedWinner(verification, None if verification.failed else await confirm())
 
 
 class WinnerCheck(Protocol):
-    """Checks a winner of an admitted problem again, from its files; uses no earlier result.
-
-    It is also one of ``ChecksInSteps`` and ``ChecksAtOnce``.
-    """
+    """Checks a winner of an admitted problem again, from its files; uses no earlier result."""
 
     async def refusal(self) -> str:
         """Why the winner must not run; empty if it may."""
+        ...
+
+    async def checked(self, runs: int, confirm: Confirm) -> CheckedWinner:
+        """``runs`` verifications at least, and a confirmation: by ``confirm``, or in the same sessions where processes
+        take long to start, with the original against itself.  InputError if the original fails."""
+        ...
+
+    async def control(self, sittings: Sequence[int]) -> list[Pair]:
+        """Race the original against itself, with so many pairs in each session.  InputError if it fails."""
         ...
 
     async def race_fresh(self, pairs: int) -> FreshRace:
@@ -206,29 +223,6 @@ class WinnerCheck(Protocol):
 
     async def sanitized(self) -> Sanitized:
         """The findings of the sanitizers on inputs that the policy may see."""
-        ...
-
-
-@runtime_checkable
-class ChecksInSteps(Protocol):
-    """Verifies a winner, which the referee then confirms, and times the original against itself."""
-
-    async def verify_again(self, runs: int) -> Verification:
-        """Run ``runs`` times on all tests and generated inputs."""
-        ...
-
-    async def control(self, sittings: Sequence[int]) -> list[Pair]:
-        """Race the original against itself, with so many pairs in each session.  InputError if it fails."""
-        ...
-
-
-@runtime_checkable
-class ChecksAtOnce(Protocol):
-    """Verifies and confirms a winner, and times the original against itself, in the same sessions: their processes take
-    long to start."""
-
-    async def at_once(self, runs: int) -> CheckedAtOnce:
-        """``runs`` verifications at least.  InputError if the original fails."""
         ...
 
 

@@ -1,4 +1,7 @@
-"""A user's own candidate for a repository: a diff, a folder or a revision becomes a program of the files to edit."""
+"""A user's own candidate for a repository: a diff, a folder or a revision becomes a program of the files to edit.
+
+What Python compiled is no part of it: where a repository tracks such files, every run of Python changes them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Problem, Program, RepoSpec
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.allowed import is_matched, outside
+from maxcode.evaluate.repo.compiled_python import CACHE, is_cache
 from maxcode.evaluate.repo.git import Tracked, commit_of, contents, git, last_line, tracked
 
 _PATCHES = (".diff", ".patch")
@@ -46,7 +50,8 @@ def _of_diff(path: Path, problem: Problem) -> Program:
     told = git(Path.cwd(), "apply", "--numstat", "-z", str(path.absolute()))
     if told.returncode:
         raise InputError(f"{path} is no diff that git reads: {last_line(told.stderr)}; make it with `git diff`")
-    changed = [line.split("\t")[2] for line in told.stdout.split("\0") if line.count("\t") == 2]
+    named = [line.split("\t")[2] for line in told.stdout.split("\0") if line.count("\t") == 2]
+    changed = [one for one in named if not is_cache(one)]
     spec = problem.spec.repo_spec
     known = tracked(Path(spec.folder), spec.commit)
     _checked(changed, str(path), problem, known)
@@ -66,7 +71,8 @@ def _of_diff(path: Path, problem: Problem) -> Program:
 def _applied(patch: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """``git apply`` outside of any repository: it then writes below the folder alone."""
     variables = {"GIT_CEILING_DIRECTORIES": str(folder.parent)}
-    return git(folder, "apply", "--whitespace=nowarn", "--recount", str(patch), variables=variables)
+    words = ("apply", "--whitespace=nowarn", "--recount", f"--exclude={CACHE}/*", f"--exclude=*/{CACHE}/*")
+    return git(folder, *words, str(patch), variables=variables)
 
 
 def _text(path: Path, patch: Path) -> str:
@@ -83,7 +89,8 @@ def _of_folder(folder: Path, problem: Problem, names: Collection[str] | None) ->
     spec, own = problem.spec.repo_spec, problem.program.files
     known = tracked(Path(spec.folder), spec.commit)
     seen = {path for path in (known if names is None else names) if (folder / path).is_file()}
-    there = [path for path, one in known.items() if one.is_file and path not in own and path in seen]
+    others = [path for path in known if path not in own and path in seen and not is_cache(path)]
+    there = [path for path in others if known[path].is_file]
     texts = contents(Path(spec.folder), [known[path].blob for path in there])
     changed = [path for path, text in zip(there, texts, strict=True) if (folder / path).read_bytes() != text]
     _checked(changed, f"the folder {folder}", problem, known)
@@ -103,7 +110,8 @@ def _is_clone(folder: Path, spec: RepoSpec) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    found = (path for path in folder.rglob("*") if CACHE not in path.relative_to(folder).parts)
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def _of_revision(revision: str, problem: Problem) -> Program:
@@ -117,7 +125,7 @@ def _of_revision(revision: str, problem: Problem) -> Program:
             f"the candidate {revision} is no diff file, no folder, and no revision of {spec.folder}; correct its name"
         ) from error
     base, here = tracked(top, spec.commit), tracked(top, commit)
-    changed = [path for path in {**base, **here} if base.get(path) != here.get(path)]
+    changed = [path for path in {**base, **here} if base.get(path) != here.get(path) and not is_cache(path)]
     _checked(changed, f"revision {revision}", problem, base)
     if removed := [path for path in changed if path not in here]:
         raise InputError(f"revision {revision} removes {removed[0]}; a candidate may change and add files only")

@@ -21,6 +21,7 @@ import msgspec
 
 from maxcode.core.confined import is_confined, refuse_outside
 from maxcode.core.files import locked, read_file, read_text, write_whole
+from maxcode.core.jsonl import DAMAGED
 from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, StateId, Step
 from maxcode.errors import AnswerError, InputError, Unanswered
 from maxcode.llm.questions import LEASE_S, Question, Questions
@@ -254,7 +255,7 @@ def _kept(run: Path) -> _Kept:
     path = run / _FOLDER / _REQUEST
     try:
         found = msgspec.json.decode(read_file(path), type=_Kept, dec_hook=lambda kind, name: kind(name))
-    except msgspec.MsgspecError as error:
+    except DAMAGED as error:
         raise InputError(f"{path} is no request of a run that asks ({error}); begin the run again") from error
     refuse_untellable(found.request)
     refuse_outside(found.started_in, "the folder in which the run was begun,")

@@ -17,7 +17,7 @@ import msgspec
 import tomli_w
 
 from maxcode.core.files import FileKind, read_lines, read_text, write_whole
-from maxcode.core.jsonl import LINES, append_line, in_words_of_today, open_lines
+from maxcode.core.jsonl import DAMAGED, LINES, append_line, in_words_of_today, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
 from maxcode.errors import RecordError
 from maxcode.run.changes import differences, next_out
@@ -195,7 +195,7 @@ def read_events(folder: Path) -> Iterator[Line]:
     for number, line in enumerate(read_lines(folder / EVENTS, LINES), start=1):
         try:
             yield _decode.decode(in_words_of_today(line))
-        except msgspec.MsgspecError as error:
+        except DAMAGED as error:
             raise RecordError(
                 f"{folder / EVENTS}, line {number} is damaged ({error}); "
                 f"keep the {number - 1} lines before it, or start again with another folder"

@@ -18,6 +18,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.jsonl import DAMAGED
 from maxcode.errors import InputError, Interrupted, MaxcodeError, unknown
 from maxcode.run.referee import Judgement, Referee
 
@@ -135,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
         try:
             batch = msgspec.json.decode(self.rfile.read(int(size)), type=_Batch)
-        except msgspec.MsgspecError as error:
+        except DAMAGED as error:
             raise InputError(f'the body is not {{"programs": [TEXT, ...]}}: {error}') from error
         if len(batch.programs) > MOST_PROGRAMS:
             raise InputError(f"the batch has {len(batch.programs)} programs; give at most {MOST_PROGRAMS}")

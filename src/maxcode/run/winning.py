@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from textwrap import shorten
 from typing import final
 
 from maxcode.code.source import prose
 from maxcode.core.history import Result
+from maxcode.core.printable import printable
 from maxcode.core.types import Evaluation, Hotspot, Outcome, Program, State
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -21,6 +23,7 @@ from maxcode.run.request import Request, rules_of
 
 LITTLE = 1.2  # times as fast: below it a result says what is left to do
 _SHOWN_STEPS, _SHOWN = 2, 230  # steps of the path, and characters of each
+_RULES_AT_MOST = 100  # edits of one step
 _SHOWN_REASONS = 3
 _NOT_RUN = frozenset({Outcome.REJECTED, Outcome.UNBUILT})
 _HOT = 0.2  # share of the samples from which on a line is named
@@ -102,7 +105,7 @@ def refusals(found: Result) -> tuple[str, ...]:
 def _first_reason(evaluation: Evaluation) -> str:
     """The outcome and the first line of its first reason."""
     why = next(iter(evaluation.feedback.reasons), "").strip().partition("\n")[0]
-    return shorten(f"{evaluation.outcome.value}: {why or 'no reason is recorded'}", _SHOWN)
+    return shorten(printable(f"{evaluation.outcome.value}: {why or 'no reason is recorded'}"), _SHOWN)
 
 
 def _unread(found: Result) -> Iterator[str]:
@@ -110,7 +113,7 @@ def _unread(found: Result) -> Iterator[str]:
     unread = [state.step.action.unread for state in found.reached if state.step and state.outcome is Outcome.UNPARSED]
     if unread:
         many = len(unread) > 1
-        first = f": {unread[0]}" if unread[0] else ""
+        first = f": {shorten(printable(unread[0]), _SHOWN)}" if unread[0] else ""
         yield (
             f"{f'{len(unread)} answers' if many else '1 answer'} held no program, and still counted as "
             f"{'candidates' if many else 'a candidate'}{first}"
@@ -157,16 +160,19 @@ def counted_steps(best: State) -> list[State]:
 
 
 def _rules_of(state: State) -> Iterator[AppliedRule]:
-    said = prose(state.step.action.completion) if state.step is not None else ""
-    return (AppliedRule(match["rule"], match["what"], match["site"]) for match in _STEP.finditer(said))
+    """The edits that a built-in policy names; none in what a model wrote, whatever it looks like."""
+    if state.step is None or state.step.action.usage.calls:
+        return
+    for match in islice(_STEP.finditer(prose(state.step.action.completion)), _RULES_AT_MOST):
+        yield AppliedRule(*(shorten(printable(match[name]), _SHOWN) for name in ("rule", "what", "site")))
 
 
 def _words(state: State) -> str:
     rules = [f"{one.rule}: {one.what}" for one in _rules_of(state)]
     if rules:
         return shorten("; ".join(rules), _SHOWN)
-    said = " ".join(prose(state.step.action.completion).split()) if state.step is not None else ""
-    return shorten(said, _SHOWN) or "its author said nothing of it; see best.diff"
+    said = prose(state.step.action.completion) if state.step is not None else ""
+    return shorten(printable(said), _SHOWN) or "its author said nothing of it; see best.diff"
 
 
 def _at(state: State) -> str:

@@ -7,17 +7,53 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
+from tarfile import ReadError
+from typing import Self, final
 
-BROKEN = (tarfile.TarError, EOFError, ValueError, OSError, RecursionError)  # what an archive that is none raises
+# What an archive that is none raises.
+BROKEN = (tarfile.TarError, EOFError, ValueError, ArithmeticError, OSError, RecursionError)
+MEMBERS_AT_MOST = 400_000
+_LONG_NUMBER = re.compile(rb"\d{200}")
+_FURTHER = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+
+
+@final
+class _Member(tarfile.TarInfo):
+    """A member, with what tarfile does not check in every version: a size below zero leads back to an earlier member,
+    for ever; in further fields it looks at the rest of a number from each of its digits; it keeps all members."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
+        assert tarfile.fileobj is not None
+        began = tarfile.fileobj.tell()
+        if _LONG_NUMBER.search(_further(tarfile)):
+            raise ReadError("a number in the fields of a member is too long")
+        tarfile.fileobj.seek(began)
+        found = super().fromtarfile(tarfile)
+        known = len(tarfile.members)  # type: ignore[attr-defined]
+        if found.size < 0 or tarfile.offset <= began or known >= MEMBERS_AT_MOST:
+            raise ReadError(f"{found.name[:80]!r} has {found.size} bytes, or comes after {MEMBERS_AT_MOST} others")
+        return found
+
+
+def _further(archive: tarfile.TarFile) -> bytes:
+    """The further fields that are here; empty if a member itself is, or nothing that can be read."""
+    assert archive.fileobj is not None
+    try:
+        head = tarfile.TarInfo.frombuf(archive.fileobj.read(tarfile.BLOCKSIZE), tarfile.ENCODING, "surrogateescape")
+    except tarfile.TarError:
+        return b""
+    return archive.fileobj.read(max(0, head.size)) if head.type in _FURTHER else b""
 
 
 def opened(archive: bytes) -> tarfile.TarFile:
     """The archive, to read it member by member; any of ``BROKEN``, here or later, where it is none."""
-    return tarfile.open(fileobj=io.BytesIO(archive), mode="r:")
+    return tarfile.open(fileobj=io.BytesIO(archive), mode="r:", tarinfo=_Member)
 
 
 def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:

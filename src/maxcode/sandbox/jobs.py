@@ -52,14 +52,13 @@ _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 class Blob:
     """Bytes in a sealed memory file: no process, this one included, can change them.
 
-    ``sha256``: empty where nobody names it by its content (``joined``).
     It holds a file descriptor until ``close``, or until nothing refers to it.  All blobs have the same name, so that a
     program cannot learn from it which side of a comparison it is.
     """
 
     fd: int
     size: int
-    sha256: str
+    _known: str = ""
     _closing: weakref.finalize[..., Blob] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,8 +72,13 @@ class Blob:
 
     @classmethod
     def joined(cls, parts: Sequence[bytes | memoryview]) -> Self:
-        """A blob with the bytes of all parts, which are copied once; without its hash."""
-        return cls(_filled(*parts), sum(map(len, parts)), "")
+        """A blob with the bytes of all parts, which are copied once; its hash is computed when it is asked for."""
+        return cls(_filled(*parts), sum(map(len, parts)))
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of its bytes, in hexadecimal."""
+        return self._known or hashlib.sha256(self.read()).hexdigest()
 
     @property
     def path(self) -> Path:
@@ -88,7 +92,7 @@ class Blob:
     def copy(self) -> Self:
         """A new blob with the same bytes: a program can see the age of a file, and who else uses it."""
         fd = _filled(self.read())
-        return type(self)(fd, self.size, self.sha256)
+        return type(self)(fd, self.size, self._known)
 
     def close(self) -> None:
         """Frees the memory; the blob cannot be used after that."""

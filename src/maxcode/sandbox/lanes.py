@@ -194,7 +194,7 @@ def _took_lane(stack: AsyncExitStack, path: Path) -> bool:
         held.callback(os.close, lane)
         with ExitStack() as once:  # whoever waits for the lane holds the turn
             once.callback(os.close, turn)
-            if not (_taken(turn, fcntl.LOCK_EX) and _taken(lane, fcntl.LOCK_EX)):
+            if not (_taken(turn, fcntl.LOCK_EX) and _taken(lane, fcntl.LOCK_EX) and _is_at(lane, path)):
                 return False
         stack.callback(held.pop_all().close)
         return True
@@ -287,20 +287,15 @@ def _timing_turns() -> anyio.Lock:
 async def _held(path: Path, cores: frozenset[int] | None) -> AsyncIterator[None]:
     """Takes the lock of the machine: exclusive, or shared with a lock for each core, in ascending order."""
     with ExitStack() as stack:
-
-        def opened(suffix: str) -> int:
-            file = _lock_file(path.with_suffix(suffix))
-            stack.callback(os.close, file)
-            return file
-
         wait = _Wait()
-        lane, turn = opened(path.suffix), opened(".turn")
         try:
-            await wait.take(turn)  # a waiting process holds it, so that one that has just left the lane queues after it
-            await wait.take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
-            fcntl.flock(turn, fcntl.LOCK_UN)
+            with (
+                ExitStack() as once
+            ):  # a waiting process holds the turn, so that one that has just left queues after it
+                await wait.take(once, path.with_suffix(".turn"))
+                await wait.take(stack, path, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
             for core in sorted(cores or ()):
-                await wait.take(opened(f".core{core}"))
+                await wait.take(stack, path.with_suffix(f".core{core}"))
         finally:
             wait.end()
         yield
@@ -314,7 +309,19 @@ class _Wait:
         self._tell, self._others = _tell_wait.get(), _others.get() or OtherRuns()
         self._began = self._told = time.monotonic()
 
-    async def take(self, file: int, how: int = fcntl.LOCK_EX) -> None:
+    async def take(self, stack: ExitStack, path: Path, how: int = fcntl.LOCK_EX) -> None:
+        """Takes the lock of a file until the stack is closed.  If somebody removed the file meanwhile, who comes later
+        locks a new one: then that one is taken."""
+        while True:
+            with ExitStack() as held:
+                file = _lock_file(path)
+                held.callback(os.close, file)
+                await self._take(file, how)
+                if _is_at(file, path):
+                    stack.callback(held.pop_all().close)
+                    return
+
+    async def _take(self, file: int, how: int) -> None:
         while not _taken(file, how):
             self._others.begin()
             await anyio.sleep(_POLL_S)
@@ -348,6 +355,14 @@ def _lock_file(path: Path) -> int:
         return file
     except OSError as error:
         raise MachineError(f"cannot open the timing lock {path}: {error.strerror}; remove it if it is stale") from error
+
+
+def _is_at(file: int, path: Path) -> bool:
+    """Whether the file that a descriptor stands for still has this name."""
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False))
+    except OSError:
+        return False
 
 
 def holder(path: Path = LOCK) -> int:

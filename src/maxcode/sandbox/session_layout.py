@@ -17,6 +17,7 @@ from maxcode.errors import InputError
 
 TMP_MB = 1024
 SHIM_PATH = "/shim"
+OWN = ("/tmp", "/proc", "/dev", "/usr", "/src")  # what a session for a build has, whatever the host has there
 _START = "/tmp"  # where programs start if there are no sources; nothing there can be written
 _DEVICES = ("null", "full", "random", "urandom")
 _GPU = "/dev/nvidia"
@@ -199,6 +200,17 @@ def laid_out(
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
         beside = tuple((_memory_file(stack, held), place_of(path, _START)) for path, held in (data or {}).items())
         yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed, beside, room)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether an absolute path lies below a folder of a session, such as its /tmp, by its words alone."""
+    pure = PurePosixPath(path)
+    return ".." not in pure.parts and pure.is_relative_to(folder) and pure != PurePosixPath(folder)
+
+
+def is_covered(path: Path, own: Sequence[str] = OWN) -> bool:
+    """Whether a session has a folder of its own at this absolute path, above it or below it."""
+    return any(path.is_relative_to(one) or Path(one).is_relative_to(path) for one in own)
 
 
 def place_of(path: str, folder: str = "/src") -> str:

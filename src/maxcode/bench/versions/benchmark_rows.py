@@ -15,11 +15,12 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
+from maxcode.core.printable import printable
 from maxcode.core.types import Clock
 from maxcode.errors import InputError, unknown
+from maxcode.sandbox.session_layout import is_below
 
 Rows = dict[str, float]
 _GO = re.compile(r"^(?:pkg: (\S+)|(Benchmark\S+)\s+\d+\s+([\d.eE+]+) ns/op)", re.MULTILINE)
@@ -39,8 +40,7 @@ def check_format(read: str) -> None:
 def refuse_old_results(read: str) -> None:
     """InputError if a run in the sandbox, where a side is read-only, cannot have written what is read: it is old."""
     name, _, path = read.partition(":")
-    place = PurePosixPath(path)
-    if path and (place.parts[:2] != ("/", "tmp") or ".." in place.parts or len(place.parts) == 2):
+    if path and not is_below(path, "/tmp"):
         raise InputError(
             f"--read {read}: in the sandbox a side is read-only, so {path} can hold results of earlier runs alone; let "
             f"the command write below /tmp ({_MOVES[name]}), and give --read {name}:/tmp/PATH"
@@ -60,9 +60,10 @@ def rows_of(read: str, stdout: bytes, files: Mapping[str, bytes], goal: Clock) -
     name, _, path = read.partition(":")
     texts = files if path else {"stdout": stdout}
     try:
-        rows = READERS[name](texts, goal)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        found = READERS[name](texts, goal)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise InputError(f"the results are not those of {name} ({error!r}); choose the format with --read") from error
+    rows = _least((printable(row), value) for row, value in found.items())  # a side chooses its names
     if not rows:
         raise InputError(f"the run gave no results of {name} in {path or 'its output'}; check the command and --read")
     for row, value in rows.items():

@@ -30,6 +30,7 @@ from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.repo.git import last_line
 from maxcode.sandbox.archives import BROKEN, content, opened, unpack
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.session_layout import OWN, is_covered
 
 SIDE, _ROWS, _BUILT = "/side", "/tmp/maxcode-rows.tar", "/tmp/maxcode-built.tar"
 BUILD_S, BUILT_MB = 1800.0, 900
@@ -209,12 +210,12 @@ class Trusting:
 
 def _showable(folder: Path) -> Path:
     """The folder; InputError if the sandbox has something of its own there."""
-    if any(folder.is_relative_to(own) or Path(own).is_relative_to(folder) for own in _OWN):
+    if is_covered(folder, _OWN):
         raise InputError(f"--show {folder}: the sandbox has its own {', '.join(_OWN)}; copy it to another place")
     return folder
 
 
-_OWN = ("/tmp", "/proc", "/dev", "/usr", "/side", "/src")
+_OWN = (*OWN, SIDE)
 
 
 def _path(file: Any) -> str:

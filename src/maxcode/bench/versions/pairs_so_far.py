@@ -14,11 +14,11 @@ from maxcode.bench.versions.version_side import Name
 from maxcode.core.stats import geometric_mean
 from maxcode.core.two_sided import TwoSidedRule, Word, interval_at_any_time, judge, judge_rows
 from maxcode.core.types import Interval
+from maxcode.core.types.measured import WAITING
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.pressure import WALL_AT_MOST
 
 TOO_SHORT_S = 0.02  # of which starting a process is a noticeable part
-WAITING = 0.95  # below this ratio by the wall clock less CPU time is no gain
 _MOST_TIMES = 100  # as many pairs: with more, a larger workload is the better advice
 
 

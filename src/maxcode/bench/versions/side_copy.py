@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.compiled_python import CACHE
 from maxcode.evaluate.repo.git import ignored_files, work_tree_files
 from maxcode.sandbox.toolchain import cache_root
 
-CACHED = "__pycache__"
 OF_GIT = (".git", ".hg", ".svn")
 
 
@@ -26,7 +26,7 @@ def copy_side(folder: Path, to: Path) -> tuple[str, ...]:
     try:
         listed = work_tree_files(folder)
         if listed is None:
-            _copy(folder, to, list(_everything(folder, (*OF_GIT, CACHED))))
+            _copy(folder, to, list(_everything(folder, (*OF_GIT, CACHE))))
             return ()
         _copy(folder, to, _existing(folder, listed))
     except OSError as error:

@@ -27,6 +27,7 @@ from maxcode.bench.versions.version_side import (
     VersionSide,
     changed_files,
     copied,
+    differing_caches,
     dirt_of,
     moved_submodules,
     sides_of,
@@ -60,8 +61,9 @@ async def race_versions(asked: RaceAsked, say: Say = lambda text: None) -> Versi
         sides = sides_of(asked, place)
         notes = [note for note in (dirt_of(sides), moved_submodules(sides)) if note]
         async with runner_of(asked) as runner:
-            race = _Race(asked, sides, runner, say, notes, pairs)
-            if race.is_equal(changed_files(sides["base"].folder, sides["head"].folder)):
+            caches = differing_caches(sides["base"].folder, sides["head"].folder)
+            race = _Race(asked, sides, runner, say, notes, pairs, caches)
+            if race.is_equal(race.changed()):
                 return race.result("nothing differs")
             if asked.build:
                 race.sides = {name: await _built(side, asked, runner, place, say) for name, side in sides.items()}
@@ -91,7 +93,8 @@ async def _built(side: VersionSide, asked: RaceAsked, runner: CommandRunner, pla
 @final
 @dataclass(slots=True)
 class _Race:
-    """One race.  ``is_wrong``: head printed something else in a timed run."""
+    """One race.  ``caches``: what Python compiled that counts as a difference (``differing_caches``).  ``is_wrong``:
+    head printed something else in a timed run."""
 
     asked: RaceAsked
     sides: Sides
@@ -99,12 +102,13 @@ class _Race:
     say: Say
     notes: list[str]
     pairs: PairsSoFar
+    caches: frozenset[str] = frozenset()
     order: random.Random = field(default_factory=random.SystemRandom)
     output: bytes = b""
     is_wrong: bool = False
 
     async def run(self) -> VersionsRaced:
-        changed = changed_files(self.sides["base"].folder, self.sides["head"].folder)
+        changed = self.changed()
         if self.is_equal(changed):
             return self.result("nothing differs")
         if own := [name for name in changed if "bench" in name.lower() and PurePath(name).suffix]:
@@ -122,6 +126,10 @@ class _Race:
         if self.is_wrong:
             return self.result("wrong", exercise, pressure())
         return self._judged(exercise, pressure())
+
+    def changed(self) -> list[str]:
+        """The files in which the sides differ."""
+        return changed_files(self.sides["base"].folder, self.sides["head"].folder, self.caches)
 
     def is_equal(self, changed: list[str]) -> bool:
         """Whether there is nothing to race, which is an error unless the user asked for an answer."""

@@ -7,21 +7,21 @@ import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, final
 
 from maxcode.bench.versions.asked import RaceAsked
-from maxcode.bench.versions.side_copy import CACHED, OF_GIT, copy_again, copy_side
+from maxcode.bench.versions.side_copy import OF_GIT, copy_again, copy_side
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.compiled_python import CACHE, is_cache, runs_unchecked
 from maxcode.evaluate.repo.git import SUBMODULE, changes_of, git, in_one_line, tracked
 
 Name = Literal["base", "head", "control"]
 FILE = "{}"
 FOLDERS: Mapping[Name, str] = {"base": "base", "head": "head", "control": "ctrl"}  # equally long: see ``Scratch``
-_NOT_COMPARED = {*OF_GIT, CACHED}  # what Python compiled says nothing that its source does not
 
 
 @final
@@ -174,14 +174,23 @@ def moved_submodules(sides: Mapping[Name, VersionSide]) -> str:
     )
 
 
-def changed_files(one: Path, other: Path) -> list[str]:
-    """The files that differ, or that only one folder has, as sorted relative paths; metadata of git is left out."""
+def changed_files(one: Path, other: Path, caches: Collection[str] = ()) -> list[str]:
+    """The files that differ, or that only one folder has, as sorted relative paths; metadata of git is left out, and so
+    is what Python compiled but for ``caches``."""
     if one == other:
         return []
-    ours, theirs = set(_files(one)), set(_files(other))
+    ours, theirs = ({path for path in _files(side) if path in caches or not is_cache(path)} for side in (one, other))
     both = sorted(ours & theirs)
     differing = [path for path in both if not _equal(one / path, other / path)]
     return sorted((ours ^ theirs) | set(differing))
+
+
+def differing_caches(one: Path, other: Path) -> frozenset[str]:
+    """What Python runs in place of its source, whatever that says, and differs: a version may hold such a file.  To be
+    asked before any build, which compiles anew."""
+    every = {path for side in (one, other) for path in _files(side) if is_cache(path)}
+    unchecked = {path for path in every if runs_unchecked(one / path) or runs_unchecked(other / path)}
+    return frozenset(changed_files(one, other, unchecked)) & unchecked
 
 
 def with_caches(folder: Path, names: Sequence[str]) -> dict[str, str]:
@@ -190,15 +199,15 @@ def with_caches(folder: Path, names: Sequence[str]) -> dict[str, str]:
     for name in names:
         source = PurePosixPath(name)
         if source.suffix == ".py":
-            kept = (folder / source.parent / CACHED).glob(f"{glob.escape(source.stem)}.*.pyc")
+            kept = (folder / source.parent / CACHE).glob(f"{glob.escape(source.stem)}.*.pyc")
             found |= {os.path.relpath(one, folder): name for one in kept}
     return found
 
 
 def _files(folder: Path) -> Iterator[str]:
     for path, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in _NOT_COMPARED]
-        yield from (os.path.relpath(os.path.join(path, name), folder) for name in names if name not in _NOT_COMPARED)
+        folders[:] = [name for name in folders if name not in OF_GIT]
+        yield from (os.path.relpath(os.path.join(path, name), folder) for name in names if name not in OF_GIT)
 
 
 def _equal(one: Path, other: Path) -> bool:

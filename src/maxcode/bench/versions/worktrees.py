@@ -83,7 +83,11 @@ def sweep(top: Path) -> None:
     """Removes the folders of races whose process has ended."""
     for folder in top.iterdir():
         with suppress(OSError):  # it is in use, or no folder
-            lock = _lock_file(folder / _LOCK)
+            try:
+                lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)  # not made: its own process may be removing it
+            except FileNotFoundError:  # killed before it locked it, since nobody makes a folder during a sweep
+                _remove(folder)
+                continue
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(folder)

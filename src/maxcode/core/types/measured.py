@@ -15,6 +15,8 @@ RaceVerdict = Literal[
     "faster", "slower", "tie", "dominated", "slower_by_wall", "noisy", "fewer", "more", "not_in_cpu_time"
 ]
 
+WAITING = 0.95  # below this speed-up by the wall clock a candidate is slower, whatever its CPU time
+
 
 @final
 @total_ordering
@@ -117,6 +119,11 @@ class Timing:
     start_s: tuple[float, float] | None = None
     beyond: tuple[int, int] | None = None
     degenerate: tuple[str, ...] = ()
+
+    @property
+    def waits(self) -> bool:
+        """Whether it takes clearly longer by the wall clock, where CPU time decides: it lets others work, or sleeps."""
+        return self.clock == "cpu" and self.elapsed is not None and self.elapsed.high < WAITING
 
     @property
     def median_seconds(self) -> tuple[float, float] | None:

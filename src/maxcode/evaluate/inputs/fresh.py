@@ -73,7 +73,7 @@ class FreshInputs:
         key = (identity(admitted.problem), harsh)
         async with self._making:
             if key not in self._made:
-                self._made[key] = await self._sanitized(admitted, found) if found.ways else found
+                self._made[key] = await self._sanitized(admitted, found) if found.unsanitized else found
             return self._made[key]
 
     async def answered(self, admitted: Admitted, harsh: bool = False) -> GeneratedInputs:

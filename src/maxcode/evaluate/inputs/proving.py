@@ -35,14 +35,23 @@ class GeneratedInputs:
     """Inputs that the original has proven, with its answers; ``how``: one line on each way they were made, with a
     number; ``notes``: what could not be made or looked at, and why.  ``guessed``: inputs beyond all given ones that the
     original answers, where the problem does not say that they can come; no verdict depends on them, and the sanitizers
-    look at the original on them only where a winner is wrong on one.  ``ways``: how each input was made, where the
-    sanitizers have not looked at the original on it."""
+    look at the original on them only where a winner is wrong on one.  ``ways``: how each input was made, as long as
+    the sanitizers have not looked at the original on it (``unsanitized``)."""
 
     inputs: tuple[Input, ...] = ()
     how: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     guessed: tuple[Input, ...] = ()
     ways: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.ways and len(self.ways) != len(self.inputs):
+            raise ValueError(f"{len(self.inputs)} inputs were made in {len(self.ways)} ways; name one for each")
+
+    @property
+    def unsanitized(self) -> bool:
+        """Whether the sanitizers have yet to look at the original on these inputs."""
+        return bool(self.ways)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -104,8 +113,8 @@ class Prover:
         return GeneratedInputs(tuple(given for given, _ in kept), counted(ways), notes, ways=ways)
 
     async def sanitized(self, admitted: Admitted, found: GeneratedInputs) -> GeneratedInputs:
-        """Without those on which the original shows the sanitizers something."""
-        if not found.inputs:
+        """Without those on which the original shows the sanitizers something; all of them, if that was done."""
+        if not found.unsanitized:
             return found
         async with build_lane():
             clean, unclean = await self._clean(admitted, found.inputs)

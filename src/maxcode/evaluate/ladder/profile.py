@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from maxcode.code.languages import language
 from maxcode.core.phases import during
+from maxcode.core.printable import printable
 from maxcode.core.types import Hotspot, Problem
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.original_runs import original_run
@@ -99,4 +100,6 @@ def _shares(samples: Sequence[Sample], places: dict[int, _Place], first: str) ->
         counts[(sample.module or function or "?", line if is_first else 0, "" if is_first else file[:200])] += 1
     total = sum(counts.values())
     kept = counts.most_common(SPOTS_KEPT)
-    return tuple(Hotspot(name[:120], line, round(n / total, 4), n, file) for (name, line, file), n in kept)
+    return tuple(
+        Hotspot(printable(name[:120]), line, round(n / total, 4), n, printable(file)) for (name, line, file), n in kept
+    )

@@ -22,6 +22,7 @@ from maxcode.code.languages import language
 from maxcode.core.phases import TIMING, activity
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
+from maxcode.core.types.measured import WAITING
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.function.start import Starts
 from maxcode.evaluate.ladder.cures import stopped_by_run_limit
@@ -33,7 +34,6 @@ from maxcode.sandbox.lanes import no_builds, timing_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
 
 SHORT_PASS_S = 0.060
-WAITING = 0.95  # below this speed-up by the wall clock a candidate is slower, whatever its CPU time
 DRAWS = 3  # draws of inputs in a row on which the original gives NaN or infinity
 TICK_S = 1e-6  # tick of the clock of an ended process
 
@@ -225,10 +225,12 @@ async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seque
 
 
 def end_of_race(rule: RaceRule, has_incumbent: bool) -> End:
-    """The rule that ends a race against the original, with its verdict."""
+    """The rule that ends a race against the original, with its verdict.  Where the clocks contradict each other two
+    pairs are not enough: a burst of other work would then refuse a candidate."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
-        verdict = decide(_ratios(pairs, "original"), rule)
+        is_short = rule.evident is not None and len(pairs) < rule.least and _elapsed(pairs).high < WAITING
+        verdict = decide(_ratios(pairs, "original"), replace(rule, evident=None) if is_short else rule)
         if verdict is None and has_incumbent and decide(_ratios(pairs, "incumbent"), rule) == "slower":
             return "dominated"
         return verdict
@@ -348,10 +350,15 @@ def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
     return [pair.ratio(over, "candidate") for pair in pairs]
 
 
+def _elapsed(pairs: Sequence[Pair], sittings: Sequence[int] = ()) -> Interval:
+    """The speed-up by the wall clock."""
+    return interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], sittings)
+
+
 def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Timing:
     """The timing of the candidate from a race."""
     pairs, verdict = held.pairs, held.verdict
-    elapsed = interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], held.sittings)
+    elapsed = _elapsed(pairs, held.sittings)
     if verdict == "faster" and elapsed.high < WAITING:
         verdict = "slower_by_wall"
     if verdict == "faster" and is_too_busy(problem, held.pressure):

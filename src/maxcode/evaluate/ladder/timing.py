@@ -16,10 +16,11 @@ from dataclasses import replace
 
 from maxcode.core.stats import COUNT_MARGIN, RaceRule
 from maxcode.core.types import Interval, RaceVerdict, Timing
+from maxcode.core.types.measured import WAITING
 from maxcode.evaluate.ladder import race as racing
 from maxcode.evaluate.ladder.instruction_count import BLIND, Uncounted, counted, speaks_to_valgrind
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.race import WAITING, RaceInputs, RaceSide, Side, WrongOutput
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import is_accepted
 from maxcode.evaluate.machine.pressure import stamps
 from maxcode.sandbox.lanes import build_lane
@@ -91,7 +92,9 @@ def _count_warnings(timing: Timing) -> list[str]:
     if timing.speedup.high > (1 + UNSTEADY) * timing.speedup.low:
         found.append(f"the counts differ from run to run, by {timing.speedup.high / timing.speedup.low - 1:.1%}")
     seconds = timing.seconds
-    if seconds is not None and timing.verdict == "not_in_cpu_time":
+    if seconds is not None and seconds.waits:
+        found.append(f"fewer instructions ({timing.speedup}), but it takes longer: {seconds.elapsed} by the wall clock")
+    elif seconds is not None and timing.verdict == "not_in_cpu_time":
         found.append(
             f"fewer instructions ({timing.speedup}), which its CPU time does not show ({seconds.speedup}): it waits "
             "for memory, or it does less only while it is counted"
@@ -103,7 +106,7 @@ def _count_warnings(timing: Timing) -> list[str]:
 
 def _believed(found: Timing, seconds: Timing) -> RaceVerdict:
     """The verdict on counts, given the seconds."""
-    contradicted = seconds.speedup.high < WAITING or seconds.verdict == "slower_by_wall"
+    contradicted = seconds.speedup.high < WAITING or seconds.waits
     unseen = found.speedup.low >= LARGE and not seconds.significant
     return "not_in_cpu_time" if found.verdict == "fewer" and (contradicted or unseen) else found.verdict
 

@@ -12,7 +12,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.types import Action, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.second_look import shape_of
-from maxcode.evaluate.harness_protocol import FreshRace, Verification
+from maxcode.evaluate.harness_protocol import CheckedWinner, Confirm, FreshRace, Verification, in_steps
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
@@ -59,6 +59,10 @@ class ProgramCheck:
         built = await self.builder.build(self.problem, self.winner, final=True)
         assert built.artefact is not None, built.reason  # it has been built before
         return built.artefact
+
+    async def checked(self, runs: int, confirm: Confirm) -> CheckedWinner:
+        """Verifications, then the confirmation by ``confirm``; the control is timed apart."""
+        return await in_steps(self.verify_again, runs, confirm)
 
     @in_stage("ten verifications")
     async def verify_again(self, runs: int) -> Verification:

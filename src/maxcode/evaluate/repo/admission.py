@@ -302,7 +302,7 @@ def _protected(problem: Problem, files: Mapping[str, Tracked]) -> dict[str, str]
     return {path: data.decode(errors="replace") for path, data in texts if len(data) <= _TEXT_AT_MOST}
 
 
-_CODE = (*SUFFIXES_OF_C, ".py", ".go", ".rs", ".js", ".ts", ".mjs")
+_CODE = (*SUFFIXES_OF_C, ".py", ".go", ".rs", ".java", ".js", ".ts", ".mjs", ".cjs")
 
 
 async def _with_canary(base: Base) -> Base:

@@ -27,7 +27,7 @@ from maxcode.evaluate.repo.word_rules import DOUBTING, REFUSING, Rules, is_known
 _CONSTANTS = 300  # numbers; a table for each byte is usual
 _NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
 _LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
-_CONDITION = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
+_CONDITION = re.compile(r"^[^\S\n]*(?:#|%:|\?\?=)\s*(if|endif)", re.MULTILINE)
 _INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
 _ASKED = re.compile(with_gaps(r"#\s*(?:el)?if(?:n?def)?\b([^\n]*)"))
 _WORD = re.compile(r"\w+")
@@ -62,7 +62,7 @@ def redefined(base: Program, candidate: Program, protected: Mapping[str, str]) -
     """Macros that the candidate defines and base does not, if a file that must stay uses the name."""
     included = _included(base) | _included(candidate)
     new = _defined(candidate, included) - _defined(base, included)
-    used = {name for name in new for text in protected.values() if re.search(rf"\b{re.escape(name)}\b", text)}
+    used = new & set[str]().union(*map(_words, protected.values())) if new else ()
     return tuple(f"it defines the macro {name}, which a file uses that must stay as in base" for name in sorted(used))
 
 
@@ -82,6 +82,11 @@ def _asked(program: Program, included: Set[str]) -> set[str]:
     """The names in the conditions of sources of C."""
     texts = (text for path, text in program.files.items() if "c" in dict(_ways(path, included, REFUSING)))
     return {word for text in texts for line in _ASKED.findall(_as_c(text)) for word in _WORD.findall(line)}
+
+
+@kept
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
 
 
 def _defined(program: Program, included: Set[str]) -> set[str]:

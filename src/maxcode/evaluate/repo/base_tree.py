@@ -178,7 +178,7 @@ def _drop_old(folder: Path) -> None:
     """Removes the archives that were not used for the longest time."""
     archives = sorted(folder.glob("*/tree.tar"), key=lambda path: path.parent.stat().st_mtime)
     for stale in archives[:-KEPT]:
-        with suppress(OSError):
+        with suppress(OSError), _locked(stale.parent, wait=False):  # not while another process reads it
             stale.unlink()
     for left in folder.glob("*/tree"):  # of a killed run, whose lock the kernel has dropped
         with suppress(OSError), _locked(left.parent, wait=False):

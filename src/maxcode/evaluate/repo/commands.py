@@ -23,12 +23,12 @@ from maxcode.evaluate.repo.base_tree import WHOLE, place_of
 from maxcode.evaluate.repo.git import last_line
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
+from maxcode.sandbox.session_layout import OWN, is_covered
 
 COMMAND_S = 1800.0  # wall seconds of a build, or of the tests, of base
 OUTPUT_MB, PROCESSES, BUILT_MB = 64, 512, 900
 SEED = "{seed}"  # in the command of a benchmark: another one in every pair
 _BUILT = "/tmp/maxcode-built.tar"
-_OWN = ("/tmp", "/proc", "/dev", "/usr", "/src")
 _WORDS_KEPT = 3000
 
 
@@ -57,11 +57,11 @@ class Place:
         """The folders of ``show`` and their paths in the sandbox.  InputError for one that must not be shown."""
         found = []
         for name in self.problem.spec.repo_spec.show:
-            folder = Path(name).expanduser()
+            folder = Path(os.path.abspath(Path(name).expanduser()))
             if not folder.is_dir():
                 raise InputError(f"show names {name}, which is no folder here; correct it")
-            if any(folder.is_relative_to(own) or Path(own).is_relative_to(folder) for own in _OWN):
-                raise InputError(f"show names {name}, but the sandbox has its own {', '.join(_OWN)}; copy it elsewhere")
+            if is_covered(folder):
+                raise InputError(f"show names {name}, but the sandbox has its own {', '.join(OWN)}; copy it elsewhere")
             refuse_outside(folder, "the folder that show names,")
             found.append((folder.resolve(), str(folder)))
         return found

@@ -111,8 +111,9 @@ class RepoEvaluator:
             return refused
         assert action.program is not None
         key = _key(problem, action.program)
-        if key in self._timings:
-            return self._timings[key]
+        if key in self._timings:  # a duplicate, which takes no time
+            found = self._timings[key]
+            return replace(found, measures={name: one for name, one in found.measures.items() if name != JUDGED})
         with accounted() as spent:
             found = await self._judged(base, action.program, incumbent)
         charge(spent)
@@ -181,7 +182,7 @@ class RepoEvaluator:
 
         async def prepared(state: State) -> Ready | Evaluation:
             one, found = await ready(base, state.program, with_canary=True)
-            return found if one is None else one
+            return _as_long(found, state) if one is None else one
 
         leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, base), ahead=False)
         if leader is not None:
@@ -215,9 +216,8 @@ class RepoEvaluator:
         if key in self._confirmations:  # once: a repeated proposal must not get another chance
             return self._confirmations[key]
         raced = state.step.evaluation
-        judged = {name: seconds for name, seconds in raced.measures.items() if name == JUDGED}
-        right = Evaluation(Outcome.CORRECT, raced.feedback, measures=judged, trust=base.trust)
-        right = replace(right, warnings=doubts(base, state.program))
+        right = Evaluation(Outcome.CORRECT, raced.feedback, trust=base.trust)
+        right = _as_long(replace(right, warnings=doubts(base, state.program)), state)
         sides: dict[Side, Layers] = {"original": base.side, "control": base.side, "candidate": one.side}
         try:
             held = await run_until(end_of_confirmation(self._rule), RepoTrack(base, sides))
@@ -315,6 +315,12 @@ def _end_of_loss(pairs: list[Pair]) -> RaceVerdict | None:
     if word == "undecided" and len(pairs) < _LOSS.most:
         return None
     return "faster" if word == "faster" else "slower" if word == "slower" else "tie"
+
+
+def _as_long(found: Evaluation, state: State) -> Evaluation:
+    """The evaluation of a confirmation, with the seconds that the judging of its candidate took before."""
+    known = state.step.evaluation.measures if state.step is not None else {}
+    return replace(found, measures={**found.measures, JUDGED: known[JUDGED]}) if JUDGED in known else found
 
 
 def failed_in_race(found: Evaluation, wrong: WrongOutput) -> Evaluation:

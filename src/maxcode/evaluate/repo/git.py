@@ -22,6 +22,7 @@ from typing import final
 from maxcode.core.confined import is_confined, refuse_outside
 from maxcode.core.files import read_text
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.compiled_python import CACHE
 
 _HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
 SUBMODULE, SYMLINK = "160000", "120000"
@@ -75,13 +76,14 @@ def _environment(further: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
 
 
 def changes_of(folder: Path) -> list[str]:
-    """The changed files of a work tree, as lines of ``git status --porcelain``; what is in submodules is left out."""
+    """The changed files of a work tree, as lines of ``git status --porcelain``; what is in submodules is left out, and
+    what Python compiled, which a run changes where it is tracked."""
     keys = git(folder, "config", "--list", "--name-only", "-z").stdout.split("\0")
     names = {key.rpartition(".")[0] for key in keys if key.startswith("filter.")}
     usual = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
     unfiltered = _environment((f"{name}.{key}", value) for name in sorted(names) for key, value in usual)
     words = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
-    return git(folder, *words, variables=unfiltered).stdout.splitlines()
+    return [line for line in git(folder, *words, variables=unfiltered).stdout.splitlines() if f"{CACHE}/" not in line]
 
 
 def work_tree_files(folder: Path) -> list[str] | None:
@@ -94,14 +96,14 @@ def work_tree_files(folder: Path) -> list[str] | None:
     inside, _, prefix = told.stdout.partition("\n")
     if inside != "true" or (prefix.strip("\n") and not git(folder, "check-ignore", "-q", ".").returncode):
         return None
-    words = ("--cached", "--others", "--exclude-standard", "--exclude=__pycache__/")
+    words = ("--cached", "--others", "--exclude-standard", f"--exclude={CACHE}/")
     return list(dict.fromkeys(_named_files(folder, words)))
 
 
 def ignored_files(folder: Path) -> list[str]:
     """What git ignores in a folder of a work tree, a folder of nothing else as a whole; not what Python compiled."""
     found = _named_files(folder, ("--others", "--ignored", "--exclude-standard", "--directory"))
-    return [path for path in found if not path.endswith("__pycache__/")]
+    return [path for path in found if not path.endswith(f"{CACHE}/")]
 
 
 def _named_files(folder: Path, words: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import final
 
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.compiled_python import source_of
 from maxcode.sandbox.archives import BROKEN, content, opened
 from maxcode.sandbox.jobs import Blob
 
@@ -93,7 +94,8 @@ def _take_over(
         with opened(built) as whole:
             for member in whole:
                 path = _name(member)
-                if path in edited or not _is_taken(path, made, base) or _about(whole, member) == base.get(path):
+                is_taken = _is_taken(path, made, base) and _is_of_taken(path, made, base, edited)
+                if path in edited or not is_taken or _about(whole, member) == base.get(path):
                     continue
                 if (data := content(whole, member)) is not None:
                     packed.addfile(member, io.BytesIO(data))
@@ -109,6 +111,13 @@ def _is_taken(path: str, made: frozenset[str], base: Contents) -> bool:
         return True
     parents = (str(one) for one in PurePosixPath(path).parents)
     return path not in base and any(parent in made for parent in parents if parent != ".")
+
+
+def _is_of_taken(path: str, made: frozenset[str], base: Contents, edited: frozenset[str]) -> bool:
+    """Whether a path is none that Python compiled, or its source is the candidate's: Python may run it in place of its
+    source, which must else stay as in base."""
+    source = source_of(path)
+    return not source or source in edited or _is_taken(source, made, base)
 
 
 def _name(member: tarfile.TarInfo) -> str:

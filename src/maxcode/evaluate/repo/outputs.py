@@ -42,6 +42,7 @@ _IS_NUMBER = re.compile(_NUMBER)
 _LEFT_OUT, _COUNT = "\0", "\1"
 _HEX = re.compile(r"(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}")
 _DIGITS = 6  # significant digits of a number that is likely a result, such as a sum
+_LONGER, _MORE_BYTES, _MORE_IN_LINE = 2, 10_000, 1000  # a candidate's output, though its words are those of base
 _BY_CHANCE = 5  # a time of so many digits is not the same in all runs of base
 
 
@@ -49,10 +50,13 @@ _BY_CHANCE = 5  # a time of so many digits is not the same in all runs of base
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What base prints.  ``parts``: its words and numbers, those that are left out marked; None if its runs differ in
-    more than numbers.  ``raw``: the bytes, if every run must print the same."""
+    more than numbers.  ``raw``: the bytes, if every run must print the same.  ``size``, ``line``: the bytes of its
+    longest output and of the longest line: what is much longer is not even read, which may take very long."""
 
     parts: tuple[str, ...] | None
     raw: bytes | None = None
+    size: int = 0
+    line: int = 0
 
     @property
     def has_results(self) -> bool:
@@ -71,11 +75,11 @@ class Expected:
         are more or less, times behind the same words."""
         if self.raw is not None or self.parts is None:
             return Expected(self.parts, None if self.raw is None else output)
-        given = _parts(output)
+        given, sizes = _parts(output), _sizes([output])
         if len(given) != len(self.parts):
-            return Expected(tuple(self._without_times(given, _parts(output, math.inf))))
+            return Expected(tuple(self._without_times(given, _parts(output, math.inf))), None, *sizes)
         kept = zip(self.parts, given, strict=True)
-        return Expected(tuple(_LEFT_OUT if want == _LEFT_OUT else got for want, got in kept))
+        return Expected(tuple(_LEFT_OUT if want == _LEFT_OUT else got for want, got in kept), None, *sizes)
 
     def _without_times(self, given: Sequence[str], without: Sequence[str]) -> Iterator[str]:
         """``given``, with those of ``without`` left out that stand at a place behind a word where one is left out here.
@@ -88,12 +92,23 @@ class Expected:
             is_known = place in places or (place[0] in words and _WITH_UNIT.fullmatch(part))
             yield other if other == _LEFT_OUT and is_known else part
 
+    def too_long(self, output: bytes) -> str:
+        """Why an output is not even read, in words; empty if it is, or if its words are not compared."""
+        if self.raw is not None or self.parts is None:
+            return ""
+        size, line = _sizes([output])
+        if size <= _LONGER * self.size + _MORE_BYTES and line <= _LONGER * self.line + _MORE_IN_LINE:
+            return ""
+        return f"the benchmark prints {size} bytes, at most {line} in a line, base {self.size} and {self.line}"
+
     def difference(self, output: bytes) -> str:
         """How an output differs, in words; empty if it does not, or if base's own outputs differ."""
         if self.raw is not None:
             return "" if output == self.raw else _first(self.raw.decode(errors="replace"), output)
         if self.parts is None:
             return ""
+        if why := self.too_long(output):
+            return why
         given = _parts(output)
         if len(given) != len(self.parts):
             return f"the benchmark prints {len(given)} words and numbers, base {len(self.parts)}"
@@ -107,7 +122,7 @@ def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
     """What is the same in all runs of base.  ``same``: the bytes are."""
     if same:
         return Expected(_parts(runs[0]), runs[0])
-    lists = [_parts(one) for one in runs]
+    lists, sizes = [_parts(one) for one in runs], _sizes(runs)
     if len({len(one) for one in lists}) != 1:
         return Expected(None)
     merged: list[str] = []
@@ -118,13 +133,23 @@ def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
             merged.append(_LEFT_OUT)
         else:
             return Expected(None)
-    return Expected(tuple(merged))
+    return Expected(tuple(merged), None, *sizes)
+
+
+def _sizes(outputs: Sequence[bytes]) -> tuple[int, int]:
+    """The bytes of the longest output, and of the longest line, without spaces in a row."""
+    return max(map(len, outputs)), max((len(line) for one in outputs for line in _lines(one)), default=0)
+
+
+def _lines(output: bytes) -> list[str]:
+    """The lines with single spaces: runs of them say nothing, and a pattern may look at each again and again."""
+    return [" ".join(line.split()) for line in output.decode(errors="replace").splitlines()]
 
 
 def _parts(output: bytes, by_chance: float = _BY_CHANCE) -> tuple[str, ...]:
     """Words and numbers; times of less than ``by_chance`` digits are left out."""
     found: list[str] = []
-    for line in output.decode(errors="replace").splitlines():
+    for line in _lines(output):
         speaks, rest = _SPEAKS_OF_TIME.search(line), _MEASURED.sub(_COUNT, line)
         with_unit = iter(_WITH_UNIT.findall(rest))
         for word in _TOKEN.findall(_WITH_UNIT.sub(_LEFT_OUT, rest)):

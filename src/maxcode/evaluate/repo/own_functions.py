@@ -16,14 +16,16 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, final
 
 from maxcode.code.definitions import definitions
-from maxcode.code.languages import LANGUAGES
+from maxcode.code.languages import HEADERS, LANGUAGES
+from maxcode.core.printable import printable
 
 _NAME_AT_MOST, _WHERE_AT_MOST = 120, 4000  # names of templates are long, and their ends differ
+_COST_AT_MOST, _LINE_AT_MOST = 1e18, 10**8  # what a profiler can say: sums of it stay finite
 _ROUNDS = 60  # calls from library to library that are followed
 _UNKNOWN = ("", "??", "???")
 _TOPS = ("main", "<module>", "(top level)")  # names of what a program begins with
 NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
-          **dict.fromkeys((".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp"), "cpp")}  # fmt: skip
+          **dict.fromkeys(HEADERS, "cpp")}  # fmt: skip
 """The language of machine code by the suffix of a file."""
 _FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
 _ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)
@@ -54,7 +56,7 @@ class Tree:
         pure = PurePosixPath(path)
         inside = str(pure.relative_to(self.top) if pure.is_relative_to(self.top) else pure)
         is_own = inside in self.known and line <= self._lines.get(inside, line)
-        return Function(inside, name[:_NAME_AT_MOST]) if is_own else _foreign(name, path)
+        return Function(inside, _told(name)) if is_own else _foreign(name, path)
 
     def compiled(self, path: str, name: str, line: int | None = None) -> Function:
         """The function of a place in a program, which without debug information (line 0) has a name only; None: its
@@ -62,7 +64,7 @@ class Tree:
         if path not in _UNKNOWN and line != 0:
             return self.function(path, name, line or 0)
         paths = () if _FOREIGN.match(name) else self._defined.get(_short(name), ())
-        return Function(*paths, name[:_NAME_AT_MOST]) if len(paths) == 1 else _foreign(name)
+        return Function(*paths, _told(name)) if len(paths) == 1 else _foreign(name)
 
     def line_of(self, function: Function) -> int:
         """The line where a function begins; 0 if it is not known."""
@@ -86,7 +88,12 @@ class Tree:
 
 
 def _foreign(name: str, path: str = "") -> Function:
-    return Function("", name[:_NAME_AT_MOST], f"{path} {name}"[:_WHERE_AT_MOST])
+    return Function("", _told(name), f"{path} {name}"[:_WHERE_AT_MOST])
+
+
+def _told(name: str) -> str:
+    """A name, which a program chooses itself, as it may stand in a prompt and in a record."""
+    return printable(name[:_NAME_AT_MOST])[:_NAME_AT_MOST]
 
 
 def _short(name: str) -> str:
@@ -97,7 +104,9 @@ def _short(name: str) -> str:
 @dataclass(slots=True)
 class Costs:
     """``own``: the cost of each function itself.  ``lines``: the first line of it that was seen.  ``callers``: how
-    often, or at which cost with all that it calls, others called it.  ``names_calls``: whether its profiler does."""
+    often, or at which cost with all that it calls, others called it.  ``names_calls``: whether its profiler does.
+
+    A program may have written the profile: a cost that is no number, negative or beyond all measure is left out."""
 
     own: dict[Function, float] = field(default_factory=lambda: defaultdict(float))
     lines: dict[Function, int] = field(default_factory=dict)
@@ -106,13 +115,15 @@ class Costs:
 
     def add(self, function: Function, cost: float, line: int) -> None:
         """Adds cost to a function."""
-        self.own[function] += cost
-        self.lines.setdefault(function, line)
+        if 0 <= cost <= _COST_AT_MOST:
+            self.own[function] += cost
+            self.lines.setdefault(function, line if 0 <= line <= _LINE_AT_MOST else 0)
 
     def add_call(self, function: Function, caller: Function, cost: float) -> None:
         """Adds the cost of calls of a function by another."""
-        callers = self.callers.setdefault(function, {})
-        callers[caller] = callers.get(caller, 0.0) + cost
+        if 0 <= cost <= _COST_AT_MOST:
+            callers = self.callers.setdefault(function, {})
+            callers[caller] = callers.get(caller, 0.0) + cost
 
     def most_callers(self, function: Function, most: int) -> tuple[str, ...]:
         """The names of those whose calls of a function cost most."""

@@ -218,7 +218,7 @@ def _job(words: tuple[str, ...]) -> Job:
 
 def _unpacked(ran: Ran) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
-    with suppress(*BROKEN), opened(ran.files[_PACKED]) as packed:
+    with suppress(*BROKEN), opened(ran.files.get(_PACKED, b"")) as packed:  # a program may put a folder in its place
         for member in packed:
             if (data := content(packed, member)) is not None:
                 found[member.name] = data
@@ -233,7 +233,8 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
     total = sum(costs.own.values())
     if not total:
         return RepoProfile(
-            why_not="the profiler saw nothing of the command: it ends too soon, or starts other programs"
+            why_not="the profiler saw nothing of the command, or what it wrote cannot be read: it ends too soon, or "
+            "starts other programs"
         )
     paid, lost = charged(costs)
     best = sorted(paid, key=lambda function: -paid[function])[:PLACES_KEPT]

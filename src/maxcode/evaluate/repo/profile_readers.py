@@ -6,6 +6,7 @@ written by untrusted programs: what cannot be read is left out, and nothing is e
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +14,20 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
+from maxcode.core.printable import printable
 from maxcode.evaluate.repo.own_functions import Costs, Function, Tree
 
-_DEEPEST = 1000  # frames of a stack
+_DEEPEST, _NODES = 1000, 5000  # frames of a stack, and the costliest nodes of a profile by V8
+_JSON_AT_MOST = 16 << 20  # characters of a line or of a file: what they stand for takes many times as much memory
+# What a text of whatever form makes a reader raise: deep lists, numbers without end, fields that are not there.
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 _LIBRARIES, _WORDS = 12, 400  # libraries, and characters, of what is told of an interpreter
 _PPROF = re.compile(
-    r"^\s*([\d.]+)(ns|us|ms|s|mins|hrs)?\s+[\d.]+%\s+[\d.]+%\s+\S+\s+[\d.]+%\s+(\S+) (\S+\.go):(\d+)", re.MULTILINE
+    r" *(\d{1,15}(?:\.\d{1,9})?)(ns|us|ms|s|mins|hrs)? +[\d.]+% +[\d.]+% +\S+ +[\d.]+% +(\S+) (\S+\.go):(\d{1,9})\b"
 )
+_LINE = re.compile(r"[0-9]{1,9}")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "mins": 60.0, "hrs": 3600.0}
+_Place = tuple[Function, int]
 
 
 def of_cprofile(lines: str, tree: Tree) -> Costs:
@@ -28,8 +35,8 @@ def of_cprofile(lines: str, tree: Tree) -> Costs:
     line, caller, seconds with what it calls]]]]."""
     found = Costs()
     for line in lines.splitlines():
-        with suppress(ValueError, TypeError, KeyError):
-            for file, at, name, seconds, callers in json.loads(line):
+        with suppress(*_UNREADABLE):
+            for file, at, name, seconds, callers in _json(line):
                 function = _of_python(tree, file, at, name)
                 found.add(function, float(seconds), int(at))
                 for whose, where, caller, cost in callers:
@@ -42,14 +49,21 @@ def _of_python(tree: Tree, file: object, line: object, name: object) -> Function
     return found if found.file else found._replace(where=f"{file}:{line}")
 
 
+def _json(text: str | bytes) -> Any:
+    """One of ``_UNREADABLE`` for what is none, or too long."""
+    if len(text) > _JSON_AT_MOST:
+        raise ValueError(f"{len(text)} characters, at most {_JSON_AT_MOST} are read")
+    return json.loads(text)
+
+
 def run_by(lines: str) -> str:
     """The interpreter with the libraries that it loaded, of the first process of which ``profile_hook.py`` tells it;
     empty if none does."""
     for line in lines.splitlines():
-        with suppress(ValueError, TypeError, AttributeError):
-            interpreter, libraries = json.loads(line)
+        with suppress(*_UNREADABLE):
+            interpreter, libraries = _json(line)
             told = ", ".join(f"{name} {version}" for name, version in list(libraries.items())[:_LIBRARIES])
-            return f"{interpreter}{f', with {told}' if told else ''}"[:_WORDS]
+            return printable(f"{interpreter}{f', with {told}' if told else ''}"[:_WORDS])[:_WORDS]
     return ""
 
 
@@ -87,39 +101,48 @@ def _inlined(at: Mapping[str, str], tree: Tree) -> Function:
 
 def _add_call(found: Costs, called: Function, caller: Function, line: str) -> None:
     """Adds the cost of a call, with all that it calls in turn."""
-    with suppress(ValueError, IndexError):
+    with suppress(*_UNREADABLE):
         found.add_call(called, caller, float(line.split()[1]))
 
 
 def _add_line(found: Costs, function: Function, line: str) -> None:
-    with suppress(ValueError, IndexError):
+    with suppress(*_UNREADABLE):
         words = line.split()
-        found.add(function, float(words[1]), int(words[0]) if words[0].isdigit() else 0)
+        found.add(function, float(words[1]), int(words[0]) if words[0].isdecimal() else 0)
 
 
 def of_v8(profiles: Mapping[str, bytes], tree: Tree) -> Costs:
     """The files of node's ``--cpu-prof``.  Code outside the repository counts for the own function that led there."""
     found = Costs()
     for data in profiles.values():
-        with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            profile = json.loads(data)
+        with suppress(*_UNREADABLE):
+            profile = _json(data)
             nodes = {one["id"]: one for one in profile["nodes"]}
             parents = {child: one for one in nodes.values() for child in one.get("children", ())}
-            for one in nodes.values():
-                _add_node(found, one, parents, tree)
+            places: dict[Any, _Place] = {}
+            for one in heapq.nlargest(_NODES, nodes.values(), key=_hits):
+                _add_node(found, one, parents, tree, places)
     return found
 
 
-def _add_node(found: Costs, node: Any, parents: Mapping[Any, Any], tree: Tree) -> None:
-    hits, path = int(node.get("hitCount", 0)), [node]
+def _hits(node: Any) -> int:
+    return int(node.get("hitCount", 0))
+
+
+def _add_node(found: Costs, node: Any, parents: Mapping[Any, Any], tree: Tree, places: dict[Any, _Place]) -> None:
+    """Adds a node with its stack; ``places``: of the nodes that were in one before."""
+    hits, path = _hits(node), [node]
     if not hits or node["callFrame"]["functionName"] in ("(idle)", "(root)"):
         return
     while path[-1]["id"] in parents and len(path) <= _DEEPEST:
         path.append(parents[path[-1]["id"]])
-    add_stack(found, [_of_node(one, tree) for one in path], hits)
+    for one in path:
+        if one["id"] not in places:
+            places[one["id"]] = _of_node(one, tree)
+    add_stack(found, [places[one["id"]] for one in path], hits)
 
 
-def _of_node(node: Any, tree: Tree) -> tuple[Function, int]:
+def _of_node(node: Any, tree: Tree) -> _Place:
     frame = node["callFrame"]
     path, line = str(frame["url"]).removeprefix("file://"), int(frame["lineNumber"]) + 1
     return tree.function(path, str(frame["functionName"]) or "(top level)"), line
@@ -143,7 +166,8 @@ def add_stack(found: Costs, stack: Sequence[tuple[Function, int]], cost: float) 
 def of_pprof(text: str, tree: Tree) -> Costs:
     """What ``go tool pprof -top -lines`` prints; it names no callers."""
     found = Costs(names_calls=False)
-    for number, unit, name, path, line in _PPROF.findall(text):  # the costliest line of a function comes first
+    seen = (one.groups() for line in text.splitlines() if (one := _PPROF.match(line)))
+    for number, unit, name, path, line in seen:  # the costliest line of a function comes first
         found.add(tree.function(path, name.rpartition("/")[2]), float(number) * _UNITS[unit or "s"], int(line))
     return found
 
@@ -157,5 +181,5 @@ def frames_of(text: str) -> Iterator[tuple[int, list[tuple[str, str, int]]]]:
         frames = []
         for name, place in zip(rest[::2], rest[1::2], strict=False):
             path, _, line = place.partition(" (")[0].rpartition(":")
-            frames.append((name, path, int(line) if line.isdigit() else 0))
+            frames.append((name, path, int(line) if _LINE.fullmatch(line) else 0))
         yield int(head, 16), frames

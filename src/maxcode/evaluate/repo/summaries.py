@@ -1,6 +1,7 @@
 """What the summary of a test runner says, by number: a candidate must run as many tests as base.
 
 The numbers come from the candidate's process, so that equal ones prove little; other ones prove that tests are missing.
+Each pattern takes time in proportion to the output, whatever it holds, and a number has nine digits at most.
 """
 
 from __future__ import annotations
@@ -9,20 +10,20 @@ import re
 from collections.abc import Mapping
 
 _SUMMARIES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("passed", re.compile(r"\b(\d+) (?:tests? )?(?:passed|passing)\b")),
-    ("failed", re.compile(r"\b(\d+) (?:tests? )?(?:failed|failing)\b")),
-    ("skipped", re.compile(r"\b(\d+) (?:tests? )?(?:skipped|ignored|pending|deselected)\b|\bskipped=(\d+)")),
-    ("expected failures", re.compile(r"\b(\d+) xfailed\b|\bexpected failures=(\d+)")),
-    ("errors", re.compile(r"\b(\d+) errors?\b")),
-    ("ran", re.compile(r"^Ran (\d+) tests?\b", re.MULTILINE)),
-    ("of ctest", re.compile(r"\btests failed out of (\d+)")),
-    ("of googletest", re.compile(r"^\[  PASSED  \] (\d+) tests?", re.MULTILINE)),
-    ("of node", re.compile(r"^(?:#|ℹ) pass (\d+)", re.MULTILINE)),
+    ("passed", re.compile(r"\b(\d{1,9}) (?:tests? )?(?:passed|passing)\b")),
+    ("failed", re.compile(r"\b(\d{1,9}) (?:tests? )?(?:failed|failing)\b")),
+    ("skipped", re.compile(r"\b(\d{1,9}) (?:tests? )?(?:skipped|ignored|pending|deselected)\b|\bskipped=(\d{1,9})")),
+    ("expected failures", re.compile(r"\b(\d{1,9}) xfailed\b|\bexpected failures=(\d{1,9})")),
+    ("errors", re.compile(r"\b(\d{1,9}) errors?\b")),
+    ("ran", re.compile(r"^Ran (\d{1,9}) tests?\b", re.MULTILINE)),
+    ("of ctest", re.compile(r"\btests failed out of (\d{1,9})")),
+    ("of googletest", re.compile(r"^\[  PASSED  \] (\d{1,9}) tests?", re.MULTILINE)),
+    ("of node", re.compile(r"^(?:#|ℹ) pass (\d{1,9})", re.MULTILINE)),
 )
 _LINES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("packages", re.compile(r"^ok\s+\S+\s", re.MULTILINE)),
-    ("lines PASS", re.compile(r"^\s*--- PASS", re.MULTILINE)),
-    ("lines SKIP", re.compile(r"^\s*--- SKIP", re.MULTILINE)),
+    ("lines PASS", re.compile(r"^[ \t]*--- PASS", re.MULTILINE)),
+    ("lines SKIP", re.compile(r"^[ \t]*--- SKIP", re.MULTILINE)),
     ("lines ok", re.compile(r"^ok \d+\b(?!.*# SKIP)", re.MULTILINE)),
 )
 

@@ -69,6 +69,8 @@ class RepoTrack:
         expected = self._base.expected
         if SEED in self._base.problem.spec.repo_spec.benchmark:
             right = next(side for side in (*_ORACLES, *outputs) if side in outputs)
+            if right != "original" and (why := expected.too_long(outputs[right])):
+                raise WrongOutput(right, replace(self._given, origin="seen"), why)
             expected = expected.of_other_input(outputs[right])
         for side, output in outputs.items():
             if why := expected.difference(output):

@@ -10,7 +10,7 @@ from typing import final
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Outcome, Program, RaceVerdict
 from maxcode.errors import InputError
-from maxcode.evaluate.harness_protocol import FreshRace, Verification
+from maxcode.evaluate.harness_protocol import CheckedWinner, Confirm, FreshRace, Verification, in_steps
 from maxcode.evaluate.ladder.race import Pair, Side, WrongOutput, run_until
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.evaluate.repo.admission import Base
@@ -36,6 +36,10 @@ class RepoCheck:
         """Why the winner must not run, or does not build; empty if it may."""
         one, found = await ready(self.base, self.winner, with_canary=True)
         return "" if one is not None or found.outcome is Outcome.WRONG else "; ".join(found.feedback.reasons)
+
+    async def checked(self, runs: int, confirm: Confirm) -> CheckedWinner:
+        """Verifications, then the confirmation by ``confirm``; the control is timed apart."""
+        return await in_steps(self.verify_again, runs, confirm)
 
     @in_stage("ten verifications")
     async def verify_again(self, runs: int) -> Verification:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Literal, final
 
+from maxcode.code.languages import C_FAMILY
 from maxcode.evaluate.repo.python_names import MADE_NAME
 from maxcode.evaluate.repo.word_rule import Rule, rule
 from maxcode.evaluate.repo.words_of_others import IN_OTHERS, IN_SCRIPTS, OTHER_DOUBTS, SCRIPT_DOUBTS
@@ -18,9 +19,9 @@ Language = Literal["python", "c", "assembly", "script", "other"]
 
 _PYTHON = (".py", ".pyx", ".pxd", ".pyi", ".pxi")
 SUFFIXES_OF_C = (
-    *(".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inl", ".ipp", ".C", ".m", ".inc", ".tcc", ".def"),
-    *(".c++", ".h++", ".ccm", ".cxxm", ".c++m", ".cppm", ".ixx", ".mpp", ".mm", ".tpp", ".txx", ".i", ".ii"),
-    *(".cu", ".cuh", ".hip", ".cl"),
+    *C_FAMILY,
+    *(".m", ".inc", ".def", ".c++", ".ccm", ".cxxm", ".c++m", ".cppm", ".ixx", ".mpp", ".mm", ".i", ".ii"),
+    *(".cu", ".hip", ".cl"),
 )
 _ASSEMBLY = (".s", ".S", ".sx", ".asm", ".nasm", ".ll", ".ptx", ".wat")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte")

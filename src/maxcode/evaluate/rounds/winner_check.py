@@ -13,7 +13,7 @@ from maxcode.core.phases import in_stage
 from maxcode.core.stats import LOOKS, RaceRule
 from maxcode.core.types import Action, Evaluation, Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.harness_protocol import CheckedAtOnce, FreshRace, Verification
+from maxcode.evaluate.harness_protocol import CheckedWinner, Confirm, FreshRace, Verification
 from maxcode.evaluate.ladder.one_by_one import OneByOne
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.ladder.sanitize import Sanitized
@@ -42,7 +42,7 @@ class RoundsCheck(Generic[S, P]):
         return "" if refused is None else "; ".join(refused.feedback.reasons)
 
     @in_stage("confirmation")
-    async def at_once(self, runs: int) -> CheckedAtOnce:
+    async def checked(self, runs: int, confirm: Confirm) -> CheckedWinner:
         """A confirmation in new processes with new secrets, whose rounds that are not timed are the verification, with
         the original once more in every session.  InputError if that fails.
 
@@ -51,15 +51,15 @@ class RoundsCheck(Generic[S, P]):
         staged = await self.stages.fresh(self.problem)
         side = await self.stages.built(staged, self.winner)
         if isinstance(side, Evaluation):
-            return CheckedAtOnce(Verification(runs, runs, side.feedback.reasons))
+            return CheckedWinner(Verification(runs, runs, side.feedback.reasons))
         rounds = max(VERIFY_ROUNDS, -(-runs // min(LOOKS)))
         confirmation = Confirmation(self.stages, self.rule, staged, rounds, control=True)
         try:
             found = await confirmation.of(side)
         except RoundFailed as failed:
             why, number = "; ".join(self.stages.failed(failed).feedback.reasons), len(confirmation.sittings) + 1
-            return CheckedAtOnce(Verification(number * rounds, rounds, (f"session {number}, {why}",)))
-        return CheckedAtOnce(
+            return CheckedWinner(Verification(number * rounds, rounds, (f"session {number}, {why}",)))
+        return CheckedWinner(
             Verification(len(confirmation.sittings) * rounds), found, tuple(confirmation.control_pairs())
         )
 

@@ -19,7 +19,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, write_whole
-from maxcode.core.jsonl import in_words_of_today
+from maxcode.core.jsonl import DAMAGED, in_words_of_today
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing, Trust
 from maxcode.errors import InputError
@@ -227,6 +227,8 @@ def contradiction(found: Certificate) -> str:
         shown = is_faster(ratios, _RULE, timing.sittings)
         if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
             return "it is said to be significantly faster, the samples do not show it"
+        if timing.significant and timing.waits:
+            return f"it is said to be significantly faster, and to take longer by the wall clock ({timing.elapsed})"
     if control is not None:
         ratios = _ratios(control.samples)
         if timing is None or len(ratios) != timing.pairs or len(control.samples) != timing.pairs:
@@ -260,8 +262,7 @@ _RULE = RaceRule()
 
 
 def _too_few(claimed: int, usable: int) -> str:
-    held = f"holds {usable} usable samples (at least {_RULE.confirm_least} are needed)"
-    return f"the certificate claims {claimed} pairs but {held}"
+    return f"the certificate claims {claimed} pairs but holds {usable} usable samples ({_RULE.confirm_least} needed)"
 
 
 _WORDS_OF_0_1 = (
@@ -294,7 +295,7 @@ def _other_conclusions(found: Certificate) -> str:
 
 def _ratios(samples: Sequence[tuple[float, float]]) -> list[float]:
     """original / candidate, without pairs that no clock can produce."""
-    return [a / b for a, b in samples if 0 < a < math.inf and 0 < b < math.inf]
+    return [a / b for a, b in samples if 0 < a < math.inf and 0 < b < math.inf and 0 < a / b < math.inf]
 
 
 def _same(one: Interval, other: Interval) -> bool:
@@ -389,11 +390,11 @@ def read(path: Path) -> Certificate:
     """Reads a consistent certificate; raises InputError if it cannot be read or was changed."""
     try:
         found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except DAMAGED as error:
         raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
     if found.format not in (FIRST_FORMAT, FORMAT):
-        read_here = f"{FIRST_FORMAT} and {FORMAT}"
-        raise InputError(f"{path} has format {found.format}, maxcode {version('maxcode')} reads {read_here}")
+        own = f"maxcode {version('maxcode')} reads {FIRST_FORMAT} and {FORMAT}"
+        raise InputError(f"{path} has format {found.format}, {own}")
     if wrong := contradiction(found):
         raise InputError(f"{path} was changed or is damaged: {wrong}; make it again with `maxcode optimize`")
     return found

@@ -15,10 +15,22 @@ from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
 from maxcode.core.roles import Referee
 from maxcode.core.stats import interval_of
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing, Trust
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Feedback,
+    Outcome,
+    Problem,
+    Program,
+    Recheck,
+    State,
+    Step,
+    Timing,
+    Trust,
+)
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
-from maxcode.evaluate.harness_protocol import ChecksAtOnce, ChecksInSteps, FreshRace, Harness, WinnerCheck
+from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.ladder.sanitize import FINDING
@@ -164,7 +176,7 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
         found, refused = (found, fresh.failed) if fresh.failed else (replace(found, unseen=timed_on(fresh)), "")
     if found.timing is not None and not refused:
         async with started(check.sanitized, now=work.problem.goal != "wall") as sanitized:
-            if isinstance(check, ChecksInSteps):
+            if found.control is None:
                 say(f"certificate: sanitizers, and timing the original against itself, {found.timing.pairs} pairs")
                 control, refused = await _control(check, found.timing)
                 found = replace(found, control=control)
@@ -177,29 +189,24 @@ async def _verified_and_timed(
 ) -> tuple[Certificate, str]:
     """The certificate with its verification, and with its timing or why there is none; with its control if that comes
     from the same sessions."""
-    if isinstance(check, ChecksAtOnce):
-        say("certificate: verifying and timing the winner, and the original against itself, in the same sessions")
-        return await _at_once(check, found)
-    assert isinstance(check, ChecksInSteps)
-    found = replace(found, verification=await check.verify_again(RUNS_LEAST))
-    if found.verification is not None and found.verification.failed:
-        return found, ""
-    say("certificate: timing the winner")
-    timed = await _confirmed(work.harness, work.problem, work.winner)
-    return _with(found, timed), timed.why
+    say("certificate: verifying the winner")
 
+    async def confirm() -> Evaluation:
+        say("certificate: timing the winner")
+        return await _confirmed(work.harness, work.problem, work.winner)
 
-async def _at_once(check: ChecksAtOnce, found: Certificate) -> tuple[Certificate, str]:
     try:
-        checked = await check.at_once(RUNS_LEAST)
+        checked = await check.checked(RUNS_LEAST, confirm)
     except InputError as error:  # the original failed
         return found, str(error)
     found = replace(found, verification=checked.verification)
     if checked.evaluation is None:
         return found, ""
     timed = _claimed(checked.evaluation)
-    control = None if timed.timing is None else _controlled(checked.control, timed.timing)
-    return replace(_with(found, timed), control=control), timed.why
+    found = _with(found, timed)
+    if timed.timing is not None and checked.control is not None:
+        found = replace(found, control=_controlled(checked.control, timed.timing))
+    return found, timed.why
 
 
 async def _with_raced(work: AdmittedWinner, known: CertifiedInputs, fresh: FreshRace) -> CertifiedInputs:
@@ -229,14 +236,13 @@ def _with(found: Certificate, timed: Confirmed) -> Certificate:
     return replace(found, timing=timed.timing, harsher=timed.harsher, given_only=timed.given_only, trust=timed.trust)
 
 
-async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
+async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Evaluation:
     """Confirms the winner as a run does."""
     state = State(problem, State(problem), Step(Action(winner), Evaluation(Outcome.CORRECT), 0.0), (1, 0))
     try:
-        evaluation = (await referee.settle(problem, [state], None))[state.id]
+        return (await referee.settle(problem, [state], None))[state.id]
     except InputError as error:  # the original itself gave a wrong answer
-        return Confirmed(None, str(error))
-    return _claimed(evaluation)
+        return Evaluation(Outcome.CORRECT, Feedback((str(error),)))
 
 
 def _claimed(evaluation: Evaluation) -> Confirmed:
@@ -246,7 +252,7 @@ def _claimed(evaluation: Evaluation) -> Confirmed:
     return Confirmed(evaluation.timing, why, evaluation.harsher, given_only, evaluation.trust)
 
 
-async def _control(check: ChecksInSteps, timing: Timing) -> tuple[Control | None, str]:
+async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:
     """Times the original on both sides, in as many sessions as the winner; (None, why) if that failed."""
     try:
         pairs = await check.control(timing.sittings or (timing.pairs,))

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from maxcode.core.files import read_file
+from maxcode.core.jsonl import DAMAGED
 from maxcode.core.types import Interval, Program, Recheck, Timing
 from maxcode.errors import InputError
 from maxcode.run.report.html import Html, element, join, paragraphs
@@ -59,7 +60,7 @@ def read_claim(folder: Path) -> Claimed | None:
         return None
     try:
         return msgspec.json.decode(read_file(folder / FILE), type=Claimed)
-    except (InputError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (InputError, *DAMAGED) as error:
         return Claimed(False, False, f"{FILE} exists but cannot be read ({error})")
 
 

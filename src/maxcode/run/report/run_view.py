@@ -15,6 +15,7 @@ import msgspec
 
 from maxcode.core.files import read_file
 from maxcode.core.history import Reached
+from maxcode.core.jsonl import DAMAGED
 from maxcode.core.reward import speedup
 from maxcode.core.types import (
     Action,
@@ -196,7 +197,7 @@ def _closing_notes(folder: Path, slots: Sequence[Slot]) -> tuple[str, ...]:
     """The notes of result.json if it covers all these candidates: a resumed run has an older one."""
     try:
         found = _finished(read_file(folder / RESULT))
-    except (InputError, msgspec.MsgspecError):
+    except (InputError, *DAMAGED):
         return ()
     is_current = found.candidates == len(slots) and all(slot.settled for slot in slots)
     return found.notes if is_current else ()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, final
 
-from maxcode.code.languages import LANGUAGES
+from maxcode.code.languages import HEADERS, LANGUAGES
 
 _BENCH = re.compile(r"bench|perf(?!ormance\.md)|speed", re.IGNORECASE)
 _TEST = re.compile(r"(^|/)(tests?|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test)\.\w+$", re.IGNORECASE)
@@ -28,7 +28,7 @@ _ASIDE = re.compile(
 _ADD = re.compile(r"add_executable\s*\(\s*([\w.+-]+)")
 _RULE = re.compile(r"^(?P<name>[\w./-]+)\s*:(?!=)\s*(?P<needs>[^=\n]*)\n(?P<recipe>(?:\t[^\n]*\n?)*)", re.MULTILINE)
 _GO_BENCH = re.compile(r"^func (Benchmark\w*)\(", re.MULTILINE)
-_C_LIKE = {".c": "c", ".h": "", ".hpp": "", ".hh": "", **dict.fromkeys((".cpp", ".cc", ".cxx", ".C"), "cpp")}
+_C_LIKE = {**dict.fromkeys(HEADERS, ""), **{end: row for row in ("c", "cpp") for end in LANGUAGES[row].suffixes}}
 _MOST_PATTERNS = 6
 _RUNNABLE = frozenset({*_C_LIKE, ".sh", ".js", ".mjs", *(end for row in LANGUAGES.values() for end in row.suffixes)})
 LOOKED_FOR = {
