@@ -42,7 +42,7 @@ def _told(one: HotFunction, words: Set[str]) -> HotFunction:
 
 def _name(name: str, words: Set[str]) -> str:
     """The name, or its last word; empty if that is not known either."""
-    if not name.isprintable():
+    if not name.isprintable() or "\\" in name:  # which stands for what cannot be printed
         return ""
     if _SIGNS.fullmatch(name) and not _COMMA.match(name) and _is_known(name, words) and _is_one(name):
         return name
