@@ -1,6 +1,7 @@
 """The rules about numpy arrays: the judge of Python functions finds no difference, for arrays and for anything else.
 
-What the rule for numba writes is compared as text: numba is in no environment of the tests.
+What the rule for numba writes is compared as text: numba is in no environment of the tests.  Tried by hand with
+numba 0.68, the judge found no difference on the same inputs.
 """
 
 from __future__ import annotations

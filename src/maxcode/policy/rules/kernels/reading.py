@@ -117,11 +117,11 @@ def _loop(node: Node) -> Loop | None:
 
 
 def _closed(bound: str) -> str:
-    """A bound that may stand in a comparison: in brackets if an operator in it binds less than a sum."""
+    """A bound that may stand in a comparison: in brackets if an operator in it binds no more."""
     depth = 0
     for token in lexed(bound):
         depth += (token.text in "([") - (token.text in ")]")
-        if depth == 0 and not token.is_word and token.text[0] in "<>=!&|^?:":
+        if depth == 0 and token.text not in ("<<", ">>") and token.text[0] in "<>=!&|^?:":
             return f"({bound})"
     return bound
 
