@@ -7,7 +7,7 @@
     kernels held out -> `elites+maxcode` with the hand-set and with the fitted priors, equal distinct kernels measured
 
 No kernel that is tested on is fitted on.  OUT/weights.json holds the weights, OUT/table.json all figures.  Every cell
-is a file in OUT/cells; the same command resumes.
+is a file in OUT/cells; the same command resumes, and one with other settings needs another OUT.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 
 from learning.arms import Tried, measured, searched
-from learning.cells import Row, Setting, kept
-from learning.held_out import Arm, compared, held_out, table
+from learning.cells import Row, Setting, kept, mark_of
+from learning.held_out import Arm, Test, compared, held_out, table
 from learning.nests import written
 from learning.prior import Chain, Fitted, allowed, choices, fitted, log_likelihood, walked
 from learning.transfer import placed
@@ -97,18 +97,29 @@ def arms(setting: Setting, weights: Mapping[str, float], most: int, seed: int) -
     return {name: arm(policy) for name, policy in policies.items()}
 
 
+def given(problem: Problem, options: argparse.Namespace) -> Row:
+    """What the schedules of a nest depend on."""
+    return {"schedules": options.chains, "steps": STEPS, "nest": mark_of(problem.program.text)}
+
+
+def tested(problems: Sequence[Problem], options: argparse.Namespace, seed: int, fit: Row) -> Test:
+    """What is compared with one seed."""
+    return Test(problems, options.at, f"test-{seed}", {"weights": mark_of(fit["weights"])})
+
+
 def tuned(setting: Setting, options: argparse.Namespace) -> tuple[Row, str]:
     """All figures, and the table."""
     nests = loaded(setting, [str(path.resolve()) for path in written(setting.out / "nests", options.nests, seed=1)])
-    rows = [
-        kept(setting, f"chains {one.id}", partial(measured_chains, setting, one, options.chains, 0)) for one in nests
-    ]
+    rows = []
+    for one in nests:
+        made = partial(measured_chains, setting, one, options.chains, 0)
+        rows.append(kept(setting, f"chains {one.id}", made, given(one, options)))
     by_id = {one.id: one for one in nests}
-    fit = kept(setting, "fit", partial(weights_of, rows, by_id))
+    fit = kept(setting, "fit", partial(weights_of, rows, by_id), {"chains": mark_of(rows)})
     (setting.out / "weights.json").write_text(json.dumps(fit["weights"], indent=1) + "\n")
     tests = loaded(setting, [placed(str(name)) for name in options.held_out])
     found = {
-        seed: held_out(setting, tests, arms(setting, fit["weights"], max(options.at), seed), options.at, f"test-{seed}")
+        seed: held_out(setting, tested(tests, options, seed, fit), arms(setting, fit["weights"], max(options.at), seed))
         for seed in options.seeds
     }
     every = [row for rows_ in found.values() for row in rows_]
