@@ -23,7 +23,7 @@ from learning.arms import Tried, measured, searched
 from learning.cells import Row, Setting, kept, mark_of
 from learning.held_out import Arm, Test, compared, held_out, table
 from learning.nests import written
-from learning.prior import Chain, Fitted, allowed, choices, fitted, log_likelihood, walked
+from learning.prior import Chain, Fitted, choices, fitted, log_likelihood, walked
 from learning.transfer import placed
 from maxcode.cli.train_grpo import TrainProgress
 from maxcode.core.roles import Policy
@@ -32,6 +32,7 @@ from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels.policy import Kernels
 from maxcode.train import pipeline
 from maxcode.train.evaluators import TargetEvaluators
+from maxcode.train.prompts import steps_on_one_core
 
 HERE = Path(__file__).parent
 EXAMPLES, MORE = HERE.parent / "examples", HERE / "more_kernels"
@@ -48,7 +49,7 @@ def loaded(setting: Setting, sources: Sequence[str]) -> list[Problem]:
 
 def measured_chains(setting: Setting, problem: Problem, count: int, seed: int) -> Row:
     """Random schedules by the hand-set priors, with the gain of every program on the way."""
-    draw, may = random.Random(f"{seed} {problem.id}"), allowed(problem, templates=True)
+    draw, may = random.Random(f"{seed} {problem.id}"), steps_on_one_core(problem, templates=True)
     walks = [[*walked(problem, may, draw, STEPS, {})] for _ in range(count)]
     texts = list(dict.fromkeys([problem.program.text, *(made for walk in walks for _, _, made in walk)]))
     rates = {one.text: one.rate for one in measured(setting.bench, problem, texts)}
@@ -67,7 +68,7 @@ def measured_chains(setting: Setting, problem: Problem, count: int, seed: int) -
 
 def weights_of(rows: Sequence[Row], problems: Mapping[str, Problem]) -> Row:
     """The fit to all chains, and what fits without a problem explain of its chains, over the hand-set priors."""
-    may = {name: allowed(problem, templates=True) for name, problem in problems.items()}
+    may = {name: steps_on_one_core(problem, templates=True) for name, problem in problems.items()}
     by_problem = {row["problem"]: choices(chains_of([row]), may) for row in rows}
     every = [one for found in by_problem.values() for one in found]
     weights = fitted(every)

@@ -21,6 +21,7 @@ from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels import Kernels, Permitted
 from maxcode.policy.rules.kernels.schedule import offers
 from maxcode.problems import load
+from maxcode.train.prompts import steps_on_one_core
 from tests.support.toy_run import DEMO, TABLE, Rated, TableBench
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
@@ -230,7 +231,7 @@ def test_a_prior_without_weights_proposes_what_the_policy_kernels_proposes(modul
 
 def test_a_fit_makes_likelier_what_led_to_a_gain(module: Any) -> None:
     prior = module("learning.prior")
-    may = prior.allowed(GEMM, templates=False)
+    may = steps_on_one_core(GEMM, templates=False)
     labels, priors, options = prior.decisions(GEMM.language, GEMM.program.text, may)
     good = [label for label in labels if label.startswith("accumulate(")]
     assert 0 < len(good) < len(labels)
