@@ -69,8 +69,8 @@ def propose(
 ) -> Action:
     """The proposal for an observation.
 
-    ``likelier``: what the weights of edits are multiplied by; that of a step by the mean over its edits.  ``header``: the
-    first line of the notes, if it is not the policy's own.
+    ``likelier``: what the weights of edits are multiplied by; that of a step by the mean over its edits.
+    ``header``: the first line of the notes, if it is not the policy's own.
     """
     request = read(observation)
     steps = _Offers(request, _allowed(request, templates), likelier)
