@@ -39,6 +39,8 @@ SWITCHED = "for (int i = 0; i < n; i++) {{ {} if ({}) {{ A[i] = {}; }} }}"
         ("", "*B > 2", "1.0"),  # without an iteration it is not there
         ("", "switched > 2", "next()"),  # a global variable, which the call may set
         ("", "m > 2", "changed(&m)"),
+        ("", "m > 2", "B[m++]"),
+        ("", "m > 2", "1.0; if ((m += 2) > 4) A[i] = 2.0"),
     ],
 )
 def test_a_test_with_effects_or_that_others_may_change_stays_in_its_loop(before: str, test: str, value: str) -> None:

@@ -113,15 +113,21 @@ def _own(kernel: Kernel) -> set[str]:
 
 
 def _changed(body: Body) -> set[str]:
-    """The scalars that items assign, or may change, at any depth."""
+    """The scalars that items assign, or may change in an expression, at any depth."""
     found: set[str] = set()
-    for item in body:
-        if isinstance(item, Assign):
-            found.add(item.target)
-        elif isinstance(item, Other):
-            found |= words_in(item.text)
-        elif isinstance(item, Loop):
-            found |= _changed(item.body)
-        elif isinstance(item, Branch):
-            found |= _changed(item.then) | _changed(item.other)
+    for item in every(body):
+        match item:
+            case Assign(target=target, value=value):
+                found.add(target)
+                texts = [target, value]
+            case Declare(value=value):
+                texts = [value]
+            case Branch(test=test):
+                texts = [test]
+            case Loop(low=low, high=high):
+                texts = [low, high]
+            case Other(text=text):
+                found |= words_in(text)
+                continue
+        found |= {word for text in texts if elements(text) is None for word in words_in(text)}
     return found
