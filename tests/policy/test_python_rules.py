@@ -153,6 +153,8 @@ DECLINES = {
             "        s += x\n"
             "    return s\n",
     },
+    "njit_nest": {"it divides": "import numpy as np\ndef f(a, b):\n    for i in range(len(a)):\n"
+        "        for j in range(len(b)):\n            a[i] = a[i] / b[j]\n"},
     "length_once": {
         "it grows in the loop": "def f(s):\n    while len(s) < 5:\n        s += 'x'\n    return s\nprint(f('a'))",
         "a list": "def f(s):\n    while len(s) < 5:\n        s.append(1)\n    return s\nprint(f([1]))",
