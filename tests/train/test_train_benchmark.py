@@ -147,7 +147,8 @@ def test_a_best_that_fails_when_it_is_timed_again_is_told_and_counts_as_the_orig
 
 def test_an_original_that_fails_is_no_figure(module: Any, tmp_path: Path) -> None:
     held_out, cells = module("learning.held_out"), module("learning.cells")
-    nothing = TableBench(*(Rated(function="nothing has this name") for _ in range(3)))
+    training, afresh, assessing = (Rated(function="nothing has this name") for _ in range(3))
+    nothing = TableBench(training, afresh, assessing)
     setting = cells.Setting(toy_config(tmp_path), tmp_path / "out", nothing, lambda note: None)
     test = held_out.Test([GEMM], [2], "test", {})
     with pytest.raises(MachineError, match="the original of gemm failed when it was timed again"):
