@@ -158,6 +158,7 @@ def test_a_table_of_factors_reads_only_what_its_nest_reads() -> None:
 """
     made = taken(text, "operands(i in f)")
     assert "if (0 < m) {" in made and "if (0 < n) {" in made
+    assert made.count("double *operand =") == made.count("double *operand_2 =") == 1
     assert offered(text.replace("2.0)", "2.0) < s"), "operands") == [], "it compares the product"
 
 

@@ -46,7 +46,7 @@ class _Tables:
     def name(self, key: str, wish: str, size: str, fill: Item) -> str:
         """The table with the content ``key``; if it is new, ``fill`` makes it, where ``@`` stands for its name."""
         if key not in self.names:
-            made = self.kernel.fresh(wish)
+            made = self.kernel.fresh(wish, self.names.values())
             self.names[key] = made
             memory = f"double *{made} = (double *)malloc(({size} + 1) * sizeof(double));"
             self.making += [Other(memory), changed((fill,), lambda text: text.replace("@", made))[0]]
