@@ -17,7 +17,7 @@ Every side is verified like a candidate, at all sizes that the suite checks, and
 side that fails, or is not installed, says so.  With --cores 2 the goal is the wall clock, and the policy may use
 threads.  Without a confirmed gain the policy counts as the suite's kernel.  The bound of a kernel is its roofline: the
 time for its operations at the measured peak, or for moving its arrays once (of those that it only half needs too),
-whichever is longer.  The same command resumes.
+whichever is longer.  The same command resumes; rows of other options stay, and are not told.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from anchors.report import GCC, POLICY, chart, report
 from anchors.texts import own_text
 from maxcode.core.stats import geometric_mean, median_interval
 from maxcode.core.types import Outcome, Problem, Program, RaceVerdict
-from maxcode.errors import Interrupted, MaxcodeError
+from maxcode.errors import BoundaryError, InputError, Interrupted, RecordError
 from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.harness import HarnessTerms, make_harness
 from maxcode.evaluate.ladder.build import Builder
@@ -58,6 +58,7 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 from trust.rows import Row, Rows
 
+VARS = ("kernel", "size", "cores", "budget", "seeds", "passes", "clang")
 _BYTES = {"double": 8, "float": 4, "int": 4, "long": 8}
 
 
@@ -71,6 +72,8 @@ class Task:
     cores: int
     budget: int
     seeds: int
+    passes: int
+    clang: str
 
     @property
     def source(self) -> Path:
@@ -83,7 +86,8 @@ class Task:
 
     @property
     def key(self) -> tuple[object, ...]:
-        return self.kernel, self.size, self.cores, self.budget, self.seeds
+        """All that its row depends on: a row of another key is not its."""
+        return tuple(vars_of(self).values())
 
     def request(self, seed: int, out: Path) -> Request:
         """The policy's search with one seed."""
@@ -111,20 +115,23 @@ def measured(task: Task, options: argparse.Namespace) -> Row:
             winners[f"{POLICY} {seed}"] = found.best_program
     searched_s = time.monotonic() - began
     text = own_text(problem, next(folder_of("MAXCODE_POLYBENCH", "PolyBench/C", "").glob(f"**/{task.kernel}.c")))
-    known = anyio.run(compared, problem, winners, text, task, options)
+    known = anyio.run(compared, problem, winners, text, task)
     return {**vars_of(task), **known, "searched_s": round(searched_s, 1), "seconds": round(time.monotonic() - began, 1)}
 
 
 def vars_of(task: Task) -> Row:
-    return {name: getattr(task, name) for name in ("kernel", "size", "cores", "budget", "seeds")}
+    return {name: getattr(task, name) for name in VARS}
+
+
+def key_of(row: Row) -> tuple[object, ...]:
+    """The key of the task that a row is of."""
+    return tuple(row.get(name) for name in VARS)
 
 
 # ------------------------------------------------------------------------------------------------------------ racing
 
 
-async def compared(
-    problem: Problem, winners: Mapping[str, Program], text: str, task: Task, options: argparse.Namespace
-) -> Row:
+async def compared(problem: Problem, winners: Mapping[str, Program], text: str, task: Task) -> Row:
     """The sides that are right, in the same passes, and why the others have no part in them."""
     sandbox = await open_safe()
     builder = Builder(sandbox, sandbox.cache)
@@ -133,9 +140,9 @@ async def compared(
     for name, program in winners.items():
         made = await builder.build(problem, program, final=True)
         await right.add(name, made.artefact or f"does not build: {made.reason}")
-    for anchor in anchors(options.clang):
+    for anchor in anchors(task.clang):
         await right.add(anchor.name, await built(sandbox, problem, text, anchor, task.cores))
-    pairs = await right.race(options.pairs)
+    pairs = await right.race(task.passes)
     bound_s = await bound(sandbox, admitted) / task.cores
     return {**figures(pairs, right, task.seeds), **shares(pairs, bound_s, admitted, task.seeds), "pressure": pressure()}
 
@@ -272,7 +279,7 @@ def tasks(options: argparse.Namespace) -> list[Task]:
     """What is asked for; all kernels at one size and number of cores before the next."""
     names = options.kernels or [str(one.path).partition(":")[2] for one in expanded([Path("polybench:all")]).sources]
     return [
-        Task(name.partition("/")[0], size, cores, options.budget, options.seeds)
+        Task(name.partition("/")[0], size, cores, options.budget, options.seeds, options.pairs, options.clang)
         for size in options.sizes
         for cores in options.cores
         for name in names
@@ -280,12 +287,15 @@ def tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def row_of(task: Task, options: argparse.Namespace) -> Row:
-    """The row of a task; of one that maxcode refuses, the reason."""
+    """The row of a task; of one that maxcode refuses, the reason.  What the machine or an old folder hinders has no
+    row."""
     try:
         return measured(task, options)
     except (Interrupted, KeyboardInterrupt):
         sys.exit("interrupted; repeat the command to resume")
-    except MaxcodeError as error:
+    except (BoundaryError, RecordError) as error:
+        sys.exit(f"{task.kernel}: {error}; then repeat the command to resume")
+    except InputError as error:
         return {**vars_of(task), "why": str(error)}
 
 
@@ -305,13 +315,13 @@ def main() -> None:
     rows, until = Rows(options.out / "rows.jsonl"), time.monotonic() + 60 * options.minutes
     wanted = tasks(options)
     for at, task in enumerate(wanted, 1):
-        held = {tuple(row[name] for name in vars_of(task)) for row in rows.found}
+        held = {key_of(row) for row in rows.found}
         if options.read or task.key in held or time.monotonic() > until:
             continue
         rows.add(row_of(task, options))
         print(f"{at} of {len(wanted)}: {rows.found[-1]['kernel']}", file=sys.stderr, flush=True)
     keys = {task.key for task in wanted}
-    tell([row for row in rows.found if tuple(row[name] for name in vars_of(wanted[0])) in keys], options)
+    tell([row for row in rows.found if key_of(row) in keys], options)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ the pre-trained policy; the search `elites+maxcode` of `maxcode optimize`, by th
 transformations.  "best" is the fastest of each in a last race of one sitting (`learning/finals.py`), so that no lucky
 value counts, and "RL over" is the ratio there.
 
-Every cell is a file in OUT/cells; the same command resumes.  OUT/table.json holds all figures.
+Every cell is a file in OUT/cells; the same command resumes, and one with other settings needs another OUT.
+OUT/table.json holds all figures.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from learning.arms import (
     measured,
     searched,
 )
-from learning.cells import Row, Setting, interval, kept
+from learning.cells import Row, Setting, interval, kept, mark_of
 from learning.finals import FINALISTS, over, raced
 from learning.transfer import Held, summary, transferred
 from maxcode.cli.common import parse_changes
@@ -162,14 +163,16 @@ def rows(
     found = [kept(setting, "base", lambda: base(setting))]
     for variant in variants:
         for seed in seeds if variant == DEFAULT else seeds[:1]:
-            found.append(kept(setting, f"{variant}-{seed}", partial(trained, setting, variant, seed)))
+            train = partial(trained, setting, variant, seed)
+            found.append(kept(setting, f"{variant}-{seed}", train, {"variant": VARIANTS[variant]}))
     for seed, count in [(row["seed"], row["kernels"]) for row in found if row["variant"] == DEFAULT]:
         for kind in kinds:
-            found.append(kept(setting, f"{kind}-{seed}", partial(beside, setting, kind, count, seed)))
+            found.append(kept(setting, f"{kind}-{seed}", partial(beside, setting, kind, count, seed), {"count": count}))
     races = []
     for seed in seeds:
         arms = [row for row in found if row["seed"] == seed and "finalists" in row]
-        name = f"race-{seed}-{len(arms)}"  # with another variant it is run again
+        raced_too = [(row["variant"], [one["text"] for one in row["finalists"]]) for row in arms]
+        name = f"race-{seed}-{mark_of(raced_too)}"  # with another variant it is run again
         races.append(kept(setting, name, partial(race, setting, arms, seed)))
     return {"rows": found, "races": races}
 

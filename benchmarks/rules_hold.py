@@ -11,7 +11,8 @@ of them of three files, with templates and macros): 205 in all.  FOLDER: a folde
 tests/*.in; or one with such folders in it, for programs that are not part of this project.
 
 ``--nests N`` tries the steps of the kernel policy instead: at least N loop nests after random chains of steps, each
-compared with its random original on random arrays of several sizes (hold/nests.py).
+compared with its random original on random arrays of several sizes (hold/nests.py).  A quarter of them are loops that
+are easily misread (hold/odd_nests.py).
 
 The table counts by rule; the JSON file has every finding.  Exit status 1 on a finding.  Ctrl-C ends it with the table
 of what was tried so far.

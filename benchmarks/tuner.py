@@ -7,7 +7,7 @@
     kernels held out -> `elites+maxcode` with the hand-set and with the fitted priors, equal distinct kernels measured
 
 No kernel that is tested on is fitted on.  OUT/weights.json holds the weights, OUT/table.json all figures.  Every cell
-is a file in OUT/cells; the same command resumes.
+is a file in OUT/cells; the same command resumes, and one with other settings needs another OUT.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 
 from learning.arms import Tried, measured, searched
-from learning.cells import Row, Setting, kept
-from learning.held_out import Arm, compared, held_out, table
+from learning.cells import Row, Setting, kept, mark_of
+from learning.held_out import Arm, Test, compared, held_out, table
 from learning.nests import written
-from learning.prior import Chain, Fitted, allowed, choices, fitted, log_likelihood, walked
+from learning.prior import Chain, Fitted, choices, fitted, log_likelihood, walked
 from learning.transfer import placed
 from maxcode.cli.train_grpo import TrainProgress
 from maxcode.core.roles import Policy
@@ -32,6 +32,7 @@ from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels.policy import Kernels
 from maxcode.train import pipeline
 from maxcode.train.evaluators import TargetEvaluators
+from maxcode.train.prompts import steps_on_one_core
 
 HERE = Path(__file__).parent
 EXAMPLES, MORE = HERE.parent / "examples", HERE / "more_kernels"
@@ -48,7 +49,7 @@ def loaded(setting: Setting, sources: Sequence[str]) -> list[Problem]:
 
 def measured_chains(setting: Setting, problem: Problem, count: int, seed: int) -> Row:
     """Random schedules by the hand-set priors, with the gain of every program on the way."""
-    draw, may = random.Random(f"{seed} {problem.id}"), allowed(problem, templates=True)
+    draw, may = random.Random(f"{seed} {problem.id}"), steps_on_one_core(problem, templates=True)
     walks = [[*walked(problem, may, draw, STEPS, {})] for _ in range(count)]
     texts = list(dict.fromkeys([problem.program.text, *(made for walk in walks for _, _, made in walk)]))
     rates = {one.text: one.rate for one in measured(setting.bench, problem, texts)}
@@ -67,7 +68,7 @@ def measured_chains(setting: Setting, problem: Problem, count: int, seed: int) -
 
 def weights_of(rows: Sequence[Row], problems: Mapping[str, Problem]) -> Row:
     """The fit to all chains, and what fits without a problem explain of its chains, over the hand-set priors."""
-    may = {name: allowed(problem, templates=True) for name, problem in problems.items()}
+    may = {name: steps_on_one_core(problem, templates=True) for name, problem in problems.items()}
     by_problem = {row["problem"]: choices(chains_of([row]), may) for row in rows}
     every = [one for found in by_problem.values() for one in found]
     weights = fitted(every)
@@ -97,18 +98,29 @@ def arms(setting: Setting, weights: Mapping[str, float], most: int, seed: int) -
     return {name: arm(policy) for name, policy in policies.items()}
 
 
+def given(problem: Problem, options: argparse.Namespace) -> Row:
+    """What the schedules of a nest depend on."""
+    return {"schedules": options.chains, "steps": STEPS, "nest": mark_of(problem.program.text)}
+
+
+def tested(problems: Sequence[Problem], options: argparse.Namespace, seed: int, fit: Row) -> Test:
+    """What is compared with one seed."""
+    return Test(problems, options.at, f"test-{seed}", {"weights": mark_of(fit["weights"])})
+
+
 def tuned(setting: Setting, options: argparse.Namespace) -> tuple[Row, str]:
     """All figures, and the table."""
     nests = loaded(setting, [str(path.resolve()) for path in written(setting.out / "nests", options.nests, seed=1)])
-    rows = [
-        kept(setting, f"chains {one.id}", partial(measured_chains, setting, one, options.chains, 0)) for one in nests
-    ]
+    rows = []
+    for one in nests:
+        made = partial(measured_chains, setting, one, options.chains, 0)
+        rows.append(kept(setting, f"chains {one.id}", made, given(one, options)))
     by_id = {one.id: one for one in nests}
-    fit = kept(setting, "fit", partial(weights_of, rows, by_id))
+    fit = kept(setting, "fit", partial(weights_of, rows, by_id), {"chains": mark_of(rows)})
     (setting.out / "weights.json").write_text(json.dumps(fit["weights"], indent=1) + "\n")
     tests = loaded(setting, [placed(str(name)) for name in options.held_out])
     found = {
-        seed: held_out(setting, tests, arms(setting, fit["weights"], max(options.at), seed), options.at, f"test-{seed}")
+        seed: held_out(setting, tested(tests, options, seed, fit), arms(setting, fit["weights"], max(options.at), seed))
         for seed in options.seeds
     }
     every = [row for rows_ in found.values() for row in rows_]

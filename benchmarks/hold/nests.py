@@ -18,6 +18,7 @@ from typing import final
 import anyio
 import anyio.to_thread
 
+from hold.odd_nests import odd
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import kernels
@@ -98,6 +99,11 @@ def nest(random: Random) -> str:
     bodies = [random.choice(_KINDS)(random) for _ in range(random.choice((1, 1, 2)))]
     scalars = "    double s, q;\n" if any("s " in body or "q " in body for body in bodies) else ""
     return f"void f{SIGNATURE} {{\n{scalars}{''.join(bodies)}}}\n"
+
+
+def odd_nest(random: Random) -> str:
+    """A function ``f`` of loops that are easily misread."""
+    return f"void f{SIGNATURE} {{\n{odd(random)}}}\n"
 
 
 def _head(var: str, low: str, high: str, random: Random) -> str:
@@ -304,11 +310,11 @@ def _reversed(unit: Unit) -> Iterator[Edit]:
                 yield kernel.edit(REVERSE, spot.name, (), "runs backwards", change)
 
 
-def batch(seed: int, number: int, size: int) -> list[Variant]:
+def batch(seed: int, number: int, size: int, make: Callable[[Random], str] = nest) -> list[Variant]:
     """At least ``size`` variants of random nests; the same numbers give the same variants."""
     random, made = Random(f"{seed} {number}"), list[Variant]()
     while len(made) < size:
-        made += variants(random, nest(random))
+        made += variants(random, make(random))
     return made
 
 
@@ -359,7 +365,7 @@ async def held(wanted: int, seed: int, at_once: int, minutes: float) -> tuple[li
         for number in numbers:
             if time.monotonic() > until:
                 return
-            made = await anyio.to_thread.run_sync(batch, seed, number, BATCH)
+            made = await anyio.to_thread.run_sync(batch, seed, number, BATCH, odd_nest if number % 4 == 1 else nest)
             printed = await told(sandbox, made, PLAIN if number % 4 else VECTORS)
             bad = [one for one, _ in wrong(made, printed)]
             for one in made:

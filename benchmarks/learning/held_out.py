@@ -4,7 +4,8 @@
                 -> timed again in one sitting -> ratios of arms, kernel by kernel
 
 The best of the first k is chosen by the measurement on the way, as a user's run chooses it, and counts by the later
-timing.  A kernel on which nothing helped counts as its original.
+timing.  A kernel on which nothing helped counts as its original.  So does one whose best failed when it was timed
+again; the table names those.
 """
 
 from __future__ import annotations
@@ -12,32 +13,47 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, final
 
 import anyio
 
 from learning.arms import Tried, speed
-from learning.cells import Row, Setting, kept
+from learning.cells import Row, Setting, kept, mark_of
 from maxcode.core.stats import bootstrap, geometric_mean, median_interval, sign_flip_p
 from maxcode.core.types import Action, Problem
+from maxcode.errors import MachineError
 from maxcode.train.evaluators import TrainTarget
 
 ROUNDS = 3  # timings of each best, of several pairs each
 Arm = Callable[[Problem], Sequence[Tried]]
 
 
-def held_out(
-    setting: Setting, problems: Sequence[Problem], arms: Mapping[str, Arm], at: Sequence[int], name: str
-) -> list[Row]:
+@final
+@dataclass(frozen=True, slots=True)
+class Test:
+    """The kernels, after how many measurements arms are compared, the beginning of the cells' names, and what the arms
+    depend on."""
+
+    problems: Sequence[Problem]
+    at: Sequence[int]
+    name: str
+    given: Mapping[str, Any]
+
+
+def held_out(setting: Setting, test: Test, arms: Mapping[str, Arm]) -> list[Row]:
     """For every kernel: how many each arm measured, and the rate of its best of the first k."""
     found = []
-    for problem in problems:
+    for problem in test.problems:
+        given = {**test.given, "most": max(test.at), "kernel": mark_of(problem.program.text)}
+        name = f"{test.name} {problem.id}"
         tried = {
-            arm: kept(setting, f"{name} {problem.id} {arm}", partial(_tried, make, problem))["tried"]
+            arm: kept(setting, f"{name} {arm}", partial(_tried, make, problem), given)["tried"]
             for arm, make in arms.items()
         }
-        again = partial(_again, setting.bench, problem, tried, at)
-        found.append(kept(setting, f"{name} {problem.id} again", again))
+        again = partial(_again, setting.bench, problem, tried, test.at)
+        found.append(kept(setting, f"{name} again", again, {"at": list(test.at), "tried": mark_of(tried)}))
     return found
 
 
@@ -49,6 +65,8 @@ def _again(bench: TrainTarget, problem: Problem, tried: Mapping[str, Sequence[Ro
     chosen = {arm: {k: _best(problem, found[:k]) for k in at} for arm, found in tried.items()}
     texts = sorted({text for by_count in chosen.values() for text in by_count.values()} | {problem.program.text})
     rates = anyio.run(_timed, bench, problem, texts)
+    if not rates[problem.program.text]:
+        raise MachineError(f"the original of {problem.id} failed when it was timed again; repeat the command")
     return {
         "problem": problem.id,
         "original": rates[problem.program.text],
@@ -77,8 +95,16 @@ async def _timed(bench: TrainTarget, problem: Problem, texts: Sequence[str]) -> 
 
 
 def gain(row: Row, arm: str, count: int) -> float:
-    """The best of the first ``count`` over the original, 1 where it is slower."""
+    """The best of the first ``count`` over the original, 1 where it is slower or failed when it was timed again."""
     return max(1.0, float(row["best"][arm][str(count)]) / float(row["original"]))
+
+
+def failures(found: Sequence[Row], arms: Sequence[str], at: Sequence[int]) -> Iterator[str]:
+    """For each arm the bests that were correct once, and failed when they were timed again."""
+    for arm in arms:
+        failed = [f"{row['problem']} after {k}" for row in found for k in at if not row["best"][arm][str(k)]]
+        if failed:
+            yield f"{arm}: {len(failed)} failed when timed again and count as 1.00: {', '.join(failed)}"
 
 
 def ratio(found: Sequence[Row], arm: str, count: int, other: str, of: int) -> Row:
@@ -95,6 +121,7 @@ def table(found: Sequence[Row], arms: Sequence[str], at: Sequence[int]) -> Itera
     yield f"{'speed-up after':20}" + "".join(f"{head:>16}" for head in heads)
     for row in found:
         yield f"{row['problem']:20}" + "".join(f"{gain(row, arm, k):16.2f}" for arm in arms for k in at)
+    yield from failures(found, arms, at)
     means = [geometric_mean([gain(row, arm, k) for row in found]) for arm in arms for k in at]
     yield f"{'geometric mean':20}" + "".join(f"{mean:16.2f}" for mean in means)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
@@ -22,32 +22,17 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.core.types import Action, Observation, Problem
-from maxcode.policy.rules.kernels.kernel import Step, kernels
+from maxcode.policy.rules.kernels.kernel import kernels
 from maxcode.policy.rules.kernels.nest import loops
 from maxcode.policy.rules.kernels.outline import outline
+from maxcode.policy.rules.kernels.policy import propose
 from maxcode.policy.rules.kernels.schedule import after, more_than
-from maxcode.policy.rules.kernels.steps import Permitted, offered, reads_pragmas
-from maxcode.policy.rules.rewriter.proposal import (
-    AppliedEdit,
-    EditChoice,
-    Offer,
-    PolicyTraits,
-    ProposalRequest,
-    open_to,
-    proposal,
-    read,
-    weight_of,
-)
+from maxcode.policy.rules.kernels.steps import Permitted, offered
 
 BETA, MOST = 2.0, 20.0  # how strongly a gain counts; the largest weight of a step
 HELD, ROUNDS, RATE = 1.0, 60, 0.3  # pull to 0; rounds of the fit, and its first rate
 FAILED = -2.0  # the logarithm of the rate of a kernel that is not correct, over that of the original
 Weights = Mapping[str, float]
-
-
-def allowed(problem: Problem, templates: bool) -> Permitted:
-    """What the steps may use for a problem by CPU time."""
-    return Permitted(problem.permitted, simd_pragmas=reads_pragmas(problem.spec.flags), templates=templates)
 
 
 # ------------------------------------------------------------------------------------------------------------ features
@@ -234,51 +219,9 @@ class Fitted:
     templates: bool = True
 
     async def propose(self, observation: Observation) -> Action:
-        request = read(observation)
-        offers = _Offers(request, allowed(observation.state.problem, self.templates), self.weights)
-        traits = PolicyTraits(
-            header="Kernel policy with a fitted prior",
-            nothing="No step applies, or all that do have failed",
-            elsewhere="No step applies: they are for C and C++",
-            languages=("c", "cpp"),
-            offers=offers,
-            applied=offers.applied,
-            counts=((1, 2, 3), (0.45, 0.3, 0.25)),
-            attempts=4,
-            afresh=0.15,
-        )
-        return proposal(request, traits)
+        return propose(observation, self.templates, self._likelier, "Kernel policy with a fitted prior")
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Offers:
-    request: ProposalRequest
-    may: Permitted
-    weights: Weights
-
-    def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
+    def _likelier(self, unit: Unit) -> Callable[[Edit], float]:
         known, where = facts(unit), places(unit)
-        for step, edits in offered(unit, self.may):
-            offer = self._offer(step, edits, before, known, where)
-            if offer is not None:
-                yield offer
-
-    def _offer(
-        self, step: Step, edits: list[Edit], before: Sequence[AppliedEdit], known: list[str], where: dict[str, str]
-    ) -> Offer | None:
-        experience = self.request.experience
-        open_ = open_to(edits, before, experience)
-        raised = [math.exp(sum(self.weights.get(name, 0.0) for name in features(one, known, where))) for one in open_]
-        plain = [EditChoice(one, experience.factor(one), self.request.diagnosis.points_at(one)) for one in open_]
-        if not any(one.weight for one in plain):  # so there is an edit
-            return None
-        rule = replace(step.rule, prior=step.rule.prior * sum(raised) / len(open_))
-        pointed = any(one.line is not None for one in plain)
-        weight = weight_of(self.request, rule, plain, 2.0) * (2.0 if pointed else 1.0)
-        full = [replace(one, weight=one.weight * more) for one, more in zip(plain, raised, strict=True)]
-        return Offer(rule, weight, full)
-
-    def applied(self, unit: Unit, edit: Edit) -> str | None:
-        text = after(unit, edit)
-        return None if more_than(self.may, unit.language, text, self.request.original) else text
+        get = self.weights.get
+        return lambda edit: math.exp(sum(get(name, 0.0) for name in features(edit, known, where)))

@@ -16,7 +16,7 @@ from typing import Any, final
 
 from learning.arms import Tried, answers, at_random, distinct, measured, searched
 from learning.cells import Row, Setting
-from learning.held_out import Arm, compared, held_out, table
+from learning.held_out import Arm, Test, compared, held_out, table
 from learning.nests import written
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
@@ -45,9 +45,8 @@ def transferred(setting: Setting, held: Held, seed: int) -> Row:
     out = setting.out / "runs" / f"transfer-{seed}"
     pipeline.run(training, out, setting.bench, setting.say)
     testing = setting.config(problems(setting, [placed(name) for name in held.names], seed))
-    found = held_out(
-        setting, setting.bench.problems(testing), _arms(setting, testing, out, held), held.at, f"transfer-{seed}"
-    )
+    test = Test(setting.bench.problems(testing), held.at, f"transfer-{seed}", {"trained on": list(training.problems)})
+    found = held_out(setting, test, _arms(setting, testing, out, held))
     return {"seed": seed, "at": list(held.at), "trained on": list(training.problems), "rows": found}
 
 

@@ -1,23 +1,22 @@
 """The rules about numpy arrays: the judge of Python functions finds no difference, for arrays and for anything else.
 
-What the rule for numba writes is compared as text: numba is in no environment of the tests.
+What the rule for numba writes is compared as text: numba is in no environment of the tests.  Tried by hand with
+numba 0.68, the judge found no difference on the same inputs.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import anyio
 import pytest
 
 from maxcode.code.cpp.unit import Unit
 from maxcode.core.stats import RaceRule
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
+from maxcode.core.types import Action, Evaluation, Outcome, Program
 from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
-from maxcode.policy.rules.rewriter import unit_of
 from maxcode.policy.rules.rewriter.rules import RULES, offered
 from maxcode.policy.rules.rewriter.runtime import applied
 from maxcode.sandbox.sandbox import Sandbox
@@ -144,9 +143,10 @@ and out.flags.writeable:
 """
 
 
-def test_a_nest_is_compiled_where_numba_is_installed() -> None:
+def test_a_nest_is_compiled_on_request() -> None:
     rule = next(row for row in RULES if row.name == "njit_nest")
-    unit = Unit("python", text_of("arrays.py"), packages=frozenset({"numba"}))
+    assert not rule.usual
+    unit = Unit("python", text_of("arrays.py"))
     assert [edit.label for edit in offered(rule, unit)] == [
         "njit_nest(loop 1 in heat)",
         "njit_nest(loop 1 in products)",
@@ -154,7 +154,7 @@ def test_a_nest_is_compiled_where_numba_is_installed() -> None:
     text = applied(unit, offered(rule, unit)[1])
     compile(text, "compiled", "exec")
     assert COMPILED in text and CALLED in text
-    again = Unit("python", text, packages=frozenset({"numba"}))
+    again = Unit("python", text)
     assert [edit.label for edit in offered(rule, again)] == ["njit_nest(loop 1 in heat)"]
     both = applied(again, offered(rule, again)[0])
     compile(both, "compiled", "exec")
@@ -185,21 +185,9 @@ NOT_COMPILED = {
 def test_a_nest_is_not_compiled(why: str) -> None:
     rule = next(row for row in RULES if row.name == "njit_nest")
     compile(NOT_COMPILED[why], "nest", "exec")
-    assert offered(rule, Unit("python", NOT_COMPILED[why], packages=frozenset({"numba"}))) == []
-    plain = Unit("python", NEST.format("a[i, j] = b[j] * c"), packages=frozenset({"numba"}))
+    assert offered(rule, Unit("python", NOT_COMPILED[why])) == []
+    plain = Unit("python", NEST.format("a[i, j] = b[j] * c"))
     assert len(offered(rule, plain)) == 1
-
-
-def test_numba_is_looked_for_in_the_virtual_environment(tmp_path: Path) -> None:
-    def packages(venv: str) -> frozenset[str]:
-        problem: Problem = problem_of("def f(x):\n    return x\n", "", venv=venv)
-        return unit_of(problem).packages
-
-    package = tmp_path / "lib" / "python3.11" / "site-packages" / "numba"
-    assert packages("") == packages(str(tmp_path)) == frozenset()
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    assert packages(str(tmp_path)) == frozenset({"numba"})
 
 
 def test_a_line_that_asks_for_types_stays_readable() -> None:

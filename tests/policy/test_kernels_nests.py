@@ -7,7 +7,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from hold.nests import NAMES, PLAIN, VECTORS, Variant, batch, told, wrong
+from hold.nests import NAMES, PLAIN, VECTORS, Variant, batch, odd_nest, told, wrong
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.selection import some
 
@@ -17,6 +17,14 @@ SIZE = 150
 @pytest.mark.parametrize("number", some(range(8), 2))
 def test_random_nests_compute_the_same_after_random_steps(number: int, sandbox: Sandbox) -> None:
     made = batch(1, number, SIZE)
+    found = wrong(made, anyio.run(told, sandbox, made, PLAIN if number % 2 else VECTORS))
+    assert [f"{apart:g} {one.labels}\n{one.original}\n{one.text}" for one, apart in found] == []
+
+
+@pytest.mark.parametrize("number", some(range(8), 2))
+def test_loops_that_are_easily_misread_compute_the_same_after_random_steps(number: int, sandbox: Sandbox) -> None:
+    """Tests with effects, jumps, steps and ends that move, comments within expressions."""
+    made = batch(1, number, SIZE, odd_nest)
     found = wrong(made, anyio.run(told, sandbox, made, PLAIN if number % 2 else VECTORS))
     assert [f"{apart:g} {one.labels}\n{one.original}\n{one.text}" for one, apart in found] == []
 

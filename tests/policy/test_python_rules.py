@@ -39,6 +39,9 @@ DECLINES = {
             "    finally:\n        print(1 in L)\n",
         "an inner function returns it": "def f():\n    L = []\n    L.append(1)\n    def g():\n        return L\n"
             "    g().append(2)\n    return 2 in L\n",
+        "it is returned beside a function that searches it": "def f():\n    L = []\n    L.append(1)\n    def g(x):\n"
+            "        return int(x) in L\n    return L, g\nL, g = f()\nL.append(2)\nprint(g(2))",
+        "the list is deleted": "L = []\nL.append(1)\ndel L\nprint(1 in L)",
     },
     "set_beside": {
         "the types are known": "def f():\n    L = []\n    for x in '12':\n        if x not in L:\n"
@@ -150,8 +153,8 @@ DECLINES = {
             "        s += x\n"
             "    return s\n",
     },
-    "njit_nest": {"numba is not there": "import numpy as np\ndef f(a, b):\n    for i in range(len(a)):\n"
-        "        for j in range(len(b)):\n            a[i] = a[i] + b[j]\n"},
+    "njit_nest": {"it divides": "import numpy as np\ndef f(a, b):\n    for i in range(len(a)):\n"
+        "        for j in range(len(b)):\n            a[i] = a[i] / b[j]\n"},
     "length_once": {
         "it grows in the loop": "def f(s):\n    while len(s) < 5:\n        s += 'x'\n    return s\nprint(f('a'))",
         "a list": "def f(s):\n    while len(s) < 5:\n        s.append(1)\n    return s\nprint(f([1]))",
@@ -216,8 +219,8 @@ NEAR = [
     ("import numpy as np\ndef f(xs):\n    s = 0\n    for x in xs:\n        s += x ** 2\n    return s\n",
      "vectorise does not apply in line 4, because numpy works out ** of an array in another way than of one number"),
     ("import numpy as np\ndef f(a, n):\n    for i in range(n):\n        for j in range(n):\n"
-        "            a[i, j] = a[j, i]\n",
-     "njit_nest does not apply in line 3, because numba is not installed in the problem's virtual environment"),
+        "            a[i, j] = a[j, i] / n\n",
+     "njit_nest does not apply in line 3, because the same in numba are + - * of numbers and elements"),
     ("def f(s, i):\n    while i < len(s):\n        i += 1\n    return i\n", "because s is not known to be a text"),
 ]  # fmt: skip
 

@@ -248,6 +248,9 @@ DECLINES = {
         "integers": inside("int s = 0; for (int i = 0; i < n; i++) s += i * i; cout << s;"),
         "the sum is read": inside("double s = 0; for (int i = 0; i < n; i++) s += s * 0.5; cout << s;"),
         "it prints": inside("double s = 0; for (int i = 0; i < n; i++) { s += i; cout << s; }"),
+        "its end is called": inside(
+            "double s = 0; for (int i = 0; i < f(); i++) s += i; cout << s;", "int k = 9; int f() { return k--; }"
+        ),
     },
     "interchange": {
         "an inner bound depends on the outer loop": inside(
@@ -276,6 +279,13 @@ DECLINES = {
             "double a[99]; void f(double* x, double* y, int n) "
             "{ for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) x[i * n + j] = y[i * n + j]; }",
         ),
+        "an inner bound that may not be there": inside(
+            "for (int i = 0; i < a.size(); i++) for (int j = 0; j < a[0].size(); j++) a[i][j] = i;",
+            "vector<vector<int>> a;",
+        ),
+        "an inner bound that divides": inside(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 9 / n; j++) a[i][j] = i;", "int a[9][9];"
+        ),
         "the outer loop does more": inside(
             "for (int i = 0; i < n; i++) { cout << i; for (int j = 0; j < n; j++) a[i][j] = i; }", "int a[9][9];"
         ),
@@ -285,6 +295,10 @@ DECLINES = {
             "for (int p = 0; p < n; p++) for (int q = 0; q < n; q++) a[0] += p * 0.1 + q;", "double a[9];"
         ),
         "downwards": inside("for (int i = 0; i < n; i++) for (int j = n; j > 0; j--) a[i][j] = i;", "int a[9][9];"),
+        "a bound that may not be there": inside(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < a.front().size(); j++) a[i][j] = i;",
+            "vector<vector<int>> a;",
+        ),
     },
     "expand": {
         "the sum reads what is stored": inside(
@@ -294,6 +308,10 @@ DECLINES = {
         "the sum depends on itself": inside(
             "for (int j = 0; j < n; j++) { double s = 0; for (int k = 0; k < n; k++) s += s * b[k]; a[j] = s; }",
             "double a[9], b[9];",
+        ),
+        "the end of the inner loop is called": inside(
+            "for (int j = 0; j < n; j++) { double s = 0; for (int k = 0; k < f(); k++) s += b[k]; a[j] = s; }",
+            "double a[9], b[9]; int k = 9; int f() { return k--; }",
         ),
         "the inner loop depends on the outer": inside(
             "for (int j = 0; j < n; j++) { double s = 0; for (int k = 0; k < j; k++) s += b[k]; a[j] = s; }",
@@ -317,6 +335,7 @@ DECLINES = {
             "f(s, s);", "char s[9]; void f(char* a, char* b) { for (int i = 0; i < strlen(a); i++) b[i] = 0; }"
         ),
         "it depends on the loop": inside("for (int i = 0; i < sqrt(i + n); i++) cout << i;"),
+        "it divides by what may be 0": inside("for (int i = 0; i < 9; i++) if (n) cout << sqrt(9 / n);"),
         "the vector grows": inside("vector<int> v(1); for (int i = 0; i < v.size(); i++) if (i < n) v.push_back(i);"),
         "a lambda changes it": inside(
             "vector<int> v(1); auto f = [&]() { v.push_back(1); }; for (int i = 0; i < v.size(); i++) f();"
@@ -326,6 +345,9 @@ DECLINES = {
         "it moves": inside("for (int i = 0; i < n; i++) a[i] += i;", "double a[9];"),
         "it is read": inside("for (int i = 0; i < n; i++) a[0] += a[i];", "double a[9];"),
         "a map": inside("map<int, double> a; for (int i = 0; i < n; i++) a[0] += i;"),
+        "its end is called": inside(
+            "for (int i = 0; i < f(); i++) a[0] += i;", "double a[9]; int k = 9; int f() { return k--; }"
+        ),
     },
     "swap_dimensions": {
         "it is passed on": inside("f(a);", "int a[9][8]; void f(int (*x)[8]) { a[0][0] = 1; }"),

@@ -110,3 +110,12 @@ def test_elements_keep_the_order_of_their_updates(heads: str, place: str, interc
         rule: bool([edit for edit in edits_of(rule, text) if "nest" in edit.site]) for rule in ("interchange", "tile")
     }
     assert found == {"interchange": interchange, "tile": tile}
+
+
+@pytest.mark.parametrize(("head", "test"), [
+    ("int k = 0; k < n; k++", "(int)(0) < (n)"), ("auto k = n; k != 3; k--", "(n) != (3)"),
+])  # fmt: skip
+def test_a_sum_reads_its_element_before_the_loop_only_if_the_loop_does(head: str, test: str) -> None:
+    text = f"double *f(int n, double *a) {{ for ({head}) a[n] += k; return a; }}\n"
+    (edit,) = edits_of("local_sum", text)
+    assert f"{{ if ({test}) {{ auto mxr_sum = a[n];" in applied(Unit("cpp", text), edit)

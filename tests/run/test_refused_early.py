@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from maxcode.cli.common import overrides
-from maxcode.core.types import Outcome
+from maxcode.core.types import Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.evaluate.ladder.reject import SOURCE_AT_MOST
 from maxcode.policy.rules.rewriter import edits, unit_of
 from maxcode.run.complete_request import completed
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.job import optimize_source
-from maxcode.run.request import Request
+from maxcode.run.request import Request, refuse_without_rules
 
 SUM = '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d\\n", n); return 0; }\n'
 
@@ -83,6 +83,30 @@ def test_rules_are_those_of_the_rewriter(tmp_path: Path) -> None:
         completed(replace(request, without_rules=("unrol",)))
     with pytest.raises(InputError, match="choose rules of the built-in rewriter, and --policy is kernels"):
         completed(replace(request, policy="kernels", with_rules=("skip_teardown",)))
+
+
+NEST = """import numpy as np
+def f(a, b):
+    for i in range(len(a)):
+        for j in range(len(b)):
+            a[i] = a[i] + b[j]
+f(np.zeros(2), np.ones(int(input())))
+"""
+
+
+def test_the_rule_that_needs_numba_is_refused_without_it(tmp_path: Path) -> None:
+    problem = Problem("nest", "program", "python", Program({"slow.py": NEST}), ProgramSpec())
+    asked = Request(Path("slow.py"), policy="rewriter", with_rules=("njit_nest",), anyway=False)
+    with pytest.raises(InputError, match="--with-rule njit_nest needs numba, and the system's Python, as no virtual"):
+        refuse_without_rules(asked, problem)
+    named = replace(problem, spec=replace(problem.spec, venv=str(tmp_path)))
+    with pytest.raises(InputError, match=f"the virtual environment {tmp_path} does not have it; install numba"):
+        refuse_without_rules(asked, named)
+    package = tmp_path / "lib" / "python3.11" / "site-packages" / "numba"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    refuse_without_rules(asked, named)
+    assert "njit_nest" not in [rule.name for rule, _ in edits(unit_of(named))]
 
 
 LENGTH = """#include <stdio.h>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import json
 import math
@@ -15,11 +16,12 @@ import pytest
 import tomli_w
 
 from maxcode.core.types import Observation, State
-from maxcode.errors import InputError
+from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels import Kernels, Permitted
 from maxcode.policy.rules.kernels.schedule import offers
 from maxcode.problems import load
+from maxcode.train.prompts import steps_on_one_core
 from tests.support.toy_run import DEMO, TABLE, Rated, TableBench
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
@@ -81,7 +83,9 @@ def test_variants_and_what_the_same_number_of_distinct_kernels_brings_otherwise(
     before = len(bench.training.asked)
     assert script.rows(setting, [script.DEFAULT, "plain"], [0]) == found
     assert len(bench.training.asked) == before, "a cell that is there is not made again"
-    assert json.loads((tmp_path / "out" / "cells" / "corpus-0.json").read_text()) == by_name["corpus"]
+    cell = json.loads((tmp_path / "out" / "cells" / "corpus-0.json").read_text())
+    assert cell.pop("asked")["count"] == measured
+    assert cell == by_name["corpus"]
 
 
 @pytest.mark.slow
@@ -105,6 +109,64 @@ def test_the_arms_meet_in_one_race_and_the_archive_counts_what_it_began_with(
     alone = {line["key"].split()[1] for line in lines}
     assert len(begun) == 3
     assert len(alone) <= found["rows"][1]["kernels"] <= len(alone) + 3
+
+
+def test_a_cell_is_read_only_where_all_that_it_depends_on_is_the_same(module: Any, tmp_path: Path) -> None:
+    cells = module("learning.cells")
+    config = toy_config(tmp_path)
+
+    def made(given: dict[str, Any], **changes: Any) -> Any:
+        setting = cells.Setting(config, tmp_path / "out", any_kernel(), lambda note: None, changes)
+        return cells.kept(setting, "a cell", lambda: {"value": len(list(tmp_path.glob("out/cells/*")))}, given)
+
+    first = made({"at": (2, 4)})
+    assert made({"at": (2, 4)}) == first and first["value"] == 0
+    with pytest.raises(InputError, match=r"a-cell\.json was made with another at; give another --out"):
+        made({"at": (2, 8)})
+    with pytest.raises(InputError, match="was made with another completion, seed; "):
+        made({"at": (2, 4)}, completion="schedule", seed=7)
+    with pytest.raises(InputError, match=r"was made with another grpo\.steps; "):
+        made({"at": (2, 4)}, **{"grpo.steps": 99})
+    path = tmp_path / "out" / "cells" / "a-cell.json"
+    path.write_text(json.dumps({"value": 1}))  # of a version that kept nothing of this
+    with pytest.raises(InputError, match="was made with another "):
+        made({"at": (2, 4)})
+
+
+def test_a_best_that_fails_when_it_is_timed_again_is_told_and_counts_as_the_original(module: Any) -> None:
+    held_out = module("learning.held_out")
+    rows = [
+        {"problem": "one", "original": 2.0, "best": {"mine": {"2": 4.0, "4": 0.0}, "other": {"2": 2.0, "4": 1.0}}},
+        {"problem": "two", "original": 2.0, "best": {"mine": {"2": 2.0, "4": 0.0}, "other": {"2": 2.0, "4": 4.0}}},
+    ]
+    lines = list(held_out.table(rows, ["mine", "other"], [2, 4]))
+    assert "mine: 2 failed when timed again and count as 1.00: one after 4, two after 4" in lines
+    assert not any(line.startswith("other: ") for line in lines)
+    assert [held_out.gain(row, "mine", 4) for row in rows] == [1.0, 1.0]
+
+
+def test_an_original_that_fails_is_no_figure(module: Any, tmp_path: Path) -> None:
+    held_out, cells = module("learning.held_out"), module("learning.cells")
+    training, afresh, assessing = (Rated(function="nothing has this name") for _ in range(3))
+    nothing = TableBench(training, afresh, assessing)
+    setting = cells.Setting(toy_config(tmp_path), tmp_path / "out", nothing, lambda note: None)
+    test = held_out.Test([GEMM], [2], "test", {})
+    with pytest.raises(MachineError, match="the original of gemm failed when it was timed again"):
+        held_out.held_out(setting, test, {"none": lambda problem: []})
+    assert not list((tmp_path / "out" / "cells").glob("*again*"))
+
+
+def test_a_row_of_polybench_is_read_only_for_the_same_options(module: Any) -> None:
+    polybench = module("polybench")
+    task = polybench.Task("gemm", "MINI", 1, 8, 3, 15, "clang")
+    row = {**polybench.vars_of(task), "pairs": 15}
+    assert polybench.key_of(row) == task.key
+    others = {"kernel": "lu", "size": "LARGE", "cores": 2, "budget": 9, "seeds": 4, "passes": 3, "clang": "clang-19"}
+    assert others.keys() == polybench.vars_of(task).keys()
+    for name, value in others.items():
+        assert polybench.key_of(row) != dataclasses.replace(task, **{name: value}).key
+    del row["passes"]  # of a version that did not keep it
+    assert polybench.key_of(row) != task.key
 
 
 def test_the_variants_are_those_that_are_to_be_compared(script: Any) -> None:
@@ -170,7 +232,7 @@ def test_a_prior_without_weights_proposes_what_the_policy_kernels_proposes(modul
 
 def test_a_fit_makes_likelier_what_led_to_a_gain(module: Any) -> None:
     prior = module("learning.prior")
-    may = prior.allowed(GEMM, templates=False)
+    may = steps_on_one_core(GEMM, templates=False)
     labels, priors, options = prior.decisions(GEMM.language, GEMM.program.text, may)
     good = [label for label in labels if label.startswith("accumulate(")]
     assert 0 < len(good) < len(labels)

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
 from maxcode.train.config import GrpoTable, config_of
+from maxcode.train.corpus import Example
 from maxcode.train.grpo import PromptMaker, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
-from maxcode.train.pretrain import last_checkpoint
+from maxcode.train.pretrain import last_checkpoint, pretrained
 from tests.support.selection import some
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -225,6 +227,14 @@ def test_a_tokenizer_read_back_gives_the_same_tokens(tmp_path: Path) -> None:
     assert again.encode(text) == tokenizer.encode(text)
     assert again.decode(again.encode(text)) == text
     assert len(tokenizer.encode("1234567")) > len(tokenizer.encode("2")), "numbers are tokens of their own"
+
+
+def test_a_corpus_of_examples_that_are_all_too_long_is_refused_with_the_cure(tmp_path: Path) -> None:
+    config = grpo_driver.config()
+    config = replace(config, corpus=replace(config.corpus, most_tokens=3))
+    corpus = [Example("scale", "//scale\n", grpo_driver.KERNEL)] * 9
+    with pytest.raises(InputError, match=r"has 3 tokens or fewer; raise corpus\.most_tokens"):
+        pretrained(config, corpus, tmp_path / "pretrained")
 
 
 def test_an_option_that_trl_does_not_take_is_refused_with_its_name(tmp_path: Path) -> None:

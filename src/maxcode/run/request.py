@@ -13,11 +13,13 @@ from maxcode.core.types import Problem
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.python.runtime import has_package
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.observe.trajectory import TOKENS
 from maxcode.policy.agent import AgentSettings
+from maxcode.policy.rules.python.njit import NJIT, NUMBA
 from maxcode.policy.rules.rewriter import LANGUAGES, can_edit, chosen_rules, rules_seen, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
@@ -185,6 +187,7 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
             "--against OLD), or add --anyway to run it all the same"
         )
     if request.policy == REWRITER:
+        _refuse_without_numba(problem, rules_of(request))
         inexact = problem.spec.checker.kind == "float"
         if not can_edit(problem, inexact, rules_of(request)):
             seen = rules_seen(unit_of(problem), rules_of(request)) if problem.spec.repo is None else ()
@@ -195,6 +198,18 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
                 "it; use a language model (--policy llm:MODEL), answer the prompts yourself (--policy ask), or add "
                 f"--anyway to run it all the same{by_function}"
             )
+
+
+def _refuse_without_numba(problem: Problem, rules: frozenset[str]) -> None:
+    """Raises InputError if the rule that needs numba is asked for, and the program's environment does not have it."""
+    venv = problem.spec.python.venv if problem.spec.python is not None else problem.spec.venv
+    if problem.language != "python" or NJIT not in rules or (venv and has_package(Path(venv), NUMBA)):
+        return
+    where = f"the virtual environment {venv}" if venv else "the system's Python, as no virtual environment is named,"
+    raise InputError(
+        f"--with-rule {NJIT} needs {NUMBA}, and {where} does not have it; install {NUMBA} there and name it with "
+        "--venv DIR, or leave the rule out"
+    )
 
 
 def refuse_unread_techniques(request: Request, problem: Problem) -> None:

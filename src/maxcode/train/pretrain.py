@@ -41,6 +41,9 @@ def pretrained(
     tokenizer = train_tokenizer(texts, config.model.scratch.vocabulary, PIECES[config.completion])
     model = new_model(config.model.scratch, tokenizer, config.seed, attention=config.model.attention)
     rows = encoded(corpus, tokenizer, config.corpus.most_tokens)
+    if not rows:
+        most = config.corpus.most_tokens
+        raise InputError(f"no example of the corpus has {most} tokens or fewer; raise corpus.most_tokens")
     _train(config, Learner(model, tokenizer), rows, folder.with_name(folder.name + "-checkpoints"), say)
     scratch = folder.with_name(folder.name + ".new")
     save(model, tokenizer, scratch)

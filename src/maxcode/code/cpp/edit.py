@@ -104,7 +104,8 @@ class Rule:
     ``topics``: the subjects of a diagnosis that suggest it.
     ``exact``: false if the last digits of floating-point results may change.
     ``friends``: rules that give a larger speed-up together with it.
-    ``usual``: false if it is used only on request, because it changes how a program ends.
+    ``usual``: false if it is used only on request: it changes how a program ends, or needs a
+    package that most environments do not have.
     """
 
     name: str

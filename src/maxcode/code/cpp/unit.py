@@ -36,7 +36,7 @@ class Unit:
     """The program of one file.
 
     ``others``: the texts of the other files that are built with it, headers included.  They are not edited; what they
-    mention may be used there.  ``flags``: those of the compiler.  ``packages``: of its environment that rules ask for.
+    mention may be used there.  ``flags``: those of the compiler.
     """
 
     def __init__(
@@ -45,13 +45,11 @@ class Unit:
         text: str,
         others: Sequence[str] = (),
         flags: Sequence[str] = (),
-        packages: frozenset[str] = frozenset(),
     ) -> None:
         self.language = language
         self.text = text
         self.others = tuple(others)
         self.flags = tuple(flags)
-        self.packages = packages
         self.source = parse(language, text)
         self.data = self.source.data
 

@@ -8,10 +8,22 @@ from dataclasses import replace
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.effects import effect
+from maxcode.code.source import text_of
+from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
-from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, Other, put, words_in
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Branch,
+    Declare,
+    Item,
+    Loop,
+    Other,
+    every,
+    put,
+    words_in,
+)
 
 
 def split(unit: Unit) -> Iterator[Edit]:
@@ -22,7 +34,7 @@ def split(unit: Unit) -> Iterator[Edit]:
             loop = spot.loop
             found = _tested(loop)
             plain = (loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() and not loop.pragmas
-            if plain and kernel.counts_signed(loop) and found is not None and not effect(loop.body).opaque:
+            if plain and kernel.counts_signed(loop) and found is not None and not effect((loop,), spot.above).opaque:
                 body = put(kernel.body, spot.path, _split(loop, *found))
                 what = f"splits the first and the last iteration off the loop over {loop.var}"
                 yield kernel.edit("split", spot.name, (), what, kernel.change(body))
@@ -58,7 +70,7 @@ def unswitch(unit: Unit) -> Iterator[Edit]:
     """Moves a test that is the same for all iterations out of a loop; there are two copies of the loop then."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            made = _unswitched(spot)
+            made = _unswitched(kernel, spot)
             if made is not None:
                 what = f"tests '{made.test}' outside the loop over {spot.loop.var}"
                 yield kernel.edit("unswitch", spot.name, (), what, kernel.change(_with(kernel, spot, made)))
@@ -68,7 +80,7 @@ def _with(kernel: Kernel, spot: Spot, made: Branch) -> Body:
     return put(kernel.body, spot.path, [made])
 
 
-def _unswitched(spot: Spot) -> Branch | None:
+def _unswitched(kernel: Kernel, spot: Spot) -> Branch | None:
     loop = spot.loop
     if loop.pragmas or not loop.body or not isinstance(branch := loop.body[-1], Branch):
         return None
@@ -80,22 +92,42 @@ def _unswitched(spot: Spot) -> Branch | None:
         or re.search(r"[\[(]", branch.test)
         or not computes_anywhere(branch.test)
         or words_in(branch.test) & _changed(loop.body)
+        or any(elements(text) is None for text in (branch.test, *_values(before)))
+        or (not words_in(branch.test) <= _own(kernel) and effect((loop,), spot.above).opaque)
     ):
         return None
     then, other = (replace(loop, body=(*before, *side)) for side in (branch.then, branch.other))
     return Branch(branch.test, (then,), (other,) if branch.other else ())
 
 
+def _values(body: Body) -> list[str]:
+    return [item.value for item in body if isinstance(item, Declare)]
+
+
+def _own(kernel: Kernel) -> set[str]:
+    """The numbers that nothing else can change: values given to the function, and its variables."""
+    found = {one.name for one in kernel.function.parameters if one.kind == "value"}
+    found |= {item.name for item in every(kernel.body) if isinstance(item, Declare)}
+    text = text_of(kernel.function.node)
+    return {name for name in found if re.search(rf"&\s*{name}\b", text) is None}
+
+
 def _changed(body: Body) -> set[str]:
-    """The scalars that items assign, or may change, at any depth."""
+    """The scalars that items assign, or may change in an expression, at any depth."""
     found: set[str] = set()
-    for item in body:
-        if isinstance(item, Assign):
-            found.add(item.target)
-        elif isinstance(item, Other):
-            found |= words_in(item.text)
-        elif isinstance(item, Loop):
-            found |= _changed(item.body)
-        elif isinstance(item, Branch):
-            found |= _changed(item.then) | _changed(item.other)
+    for item in every(body):
+        match item:
+            case Assign(target=target, value=value):
+                found.add(target)
+                texts = [target, value]
+            case Declare(value=value):
+                texts = [value]
+            case Branch(test=test):
+                texts = [test]
+            case Loop(low=low, high=high):
+                texts = [low, high]
+            case Other(text=text):
+                found |= words_in(text)
+                continue
+        found |= {word for text in texts if elements(text) is None for word in words_in(text)}
     return found

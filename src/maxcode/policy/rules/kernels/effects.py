@@ -15,6 +15,7 @@ from typing import final
 from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.dependences import Access, Level, delinearised
 from maxcode.code.polyhedral.polynomials import Poly, added, number, polynomial, renamed
+from maxcode.code.source import Token
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -29,10 +30,12 @@ from maxcode.policy.rules.kernels.nest import (
     lexed,
     substituted,
     words_in,
+    words_of_head,
 )
 
 _INTEGERS = ("int", "long", "const int", "size_t", "ptrdiff_t")
 _TYPES = ("double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t")
+_ASSIGNS = re.compile(r"(?:[-+*/%&|^]|<<|>>)?=")
 _SYMBOL = re.compile(r"[\w +\-*/%()]+")  # an integer that has one value in the whole nest, if its names have
 _ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / \d+ \* \d+")  # where ``jam`` lets its last loop begin
 
@@ -59,18 +62,35 @@ def elements(text: str, pure: frozenset[str] = PURE) -> list[tuple[str, str]] | 
     words = lexed(text)
     for position, token in enumerate(words):
         following = words[position + 1].text if position + 1 < len(words) else ""
-        if token.text in ("++", "--", "=", "&", "->", ".") or (
-            following == "(" and token.is_word and token.text not in pure
-        ):
+        before = [word.text for word in words[:position]]
+        if token.text in ("++", "--", "&", "->", ".", "{") or _ASSIGNS.fullmatch(token.text):
+            return None
+        if following == "(" and _calls(token, before, pure):
             return None
         if following == "[" and not token.is_word:
             return None
         if following == "[":
             close = _closing(text, words[position + 1].start)
             found.append((token.text, text[words[position + 1].end : close]))
-        if token.text == "*" and not _is_value([word.text for word in words[:position]]):
+        if token.text == "*" and not _is_value(before):
             return None
     return found
+
+
+def always_read(text: str) -> list[tuple[str, str]]:
+    """The elements that an expression reads whatever their values are: those before the first ``?``, ``&&`` or ``||``.
+    Those behind may be out of bounds where they are not read."""
+    chosen = (token.start for token in lexed(text) if token.text in ("?", "&&", "||"))
+    data = text.encode("utf-8", "surrogateescape")
+    return elements(data[: next(chosen, None)].decode("utf-8", "surrogateescape")) or []
+
+
+def _calls(token: Token, before: Sequence[str], pure: frozenset[str]) -> bool:
+    """Whether a bracket behind this token, which stands behind others, calls something that is not pure."""
+    if token.is_word:
+        return token.text not in pure
+    is_cast = token.text == ")" and before[-1:] != [] and before[-1] in _TYPES
+    return token.text in (")", "]") and not is_cast
 
 
 def _is_value(before: Sequence[str]) -> bool:
@@ -98,7 +118,7 @@ def effect(body: Body, above: tuple[Loop, ...] = (), pure: frozenset[str] = PURE
     for part, item in enumerate(body):
         walker.part = part
         scope = walker.take(item, scope)
-    read = {word for item in every(body) if isinstance(item, Loop) for word in words_in(item.low + " " + item.high)}
+    read = {word for item in every(body) if isinstance(item, Loop) for word in words_of_head(item)}
     changing = walker.scalars | {access.array for access in walker.found if access.op}
     arrays = {access.array for access in walker.found if access.index != ()}
     opaque = walker.opaque or bool(read & changing) or bool(arrays & walker.scalars)

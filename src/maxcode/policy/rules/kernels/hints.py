@@ -9,6 +9,7 @@ from maxcode.code.cpp.declarations import Parameter
 from maxcode.code.cpp.edit import Change, Edit, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
+from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import parallel as is_parallel
 from maxcode.policy.rules.kernels.nest import Assign, Loop, Other, changed, children, put, substituted, words_in
@@ -21,7 +22,7 @@ def simd(unit: Unit) -> Iterator[Edit]:
     """Marks an innermost loop whose iterations are independent, or only add to one sum, for vectorisation."""
     for kernel in kernels(unit):
         for spot in _innermost(kernel):
-            summed = _sum_of(spot.loop)
+            summed = None if effect((spot.loop,), spot.above).opaque else _sum_of(spot.loop)
             pragmas = [("reduction", f"#pragma omp simd reduction(+ : {summed})")] if summed is not None else []
             if summed is None and is_parallel(spot.loop, spot.above):
                 pragmas = [("omp", "#pragma omp simd"), ("ivdep", "#pragma GCC ivdep")]

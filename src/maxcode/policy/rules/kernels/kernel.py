@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import count
 from typing import final
 
+from tree_sitter import Node
+
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
@@ -150,10 +152,16 @@ class Kernel:
 @lru_cache(maxsize=8)
 def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
-    plain = (function for function in unit.functions if not function.method and function.name != "main")
+    named = (function for function in unit.functions if not function.method and function.name != "main")
+    plain = (function for function in named if not _jumps(function.body))
     read_in = ((function, without_macros(unit, function, read(function.body))) for function in plain)
     found = (Kernel(unit, function, _exact(unit, body)) for function, body in read_in)
     return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)) and not _points_into(kernel))
+
+
+def _jumps(body: Node) -> bool:
+    """Whether a function has labels: a copy of one is another label of that name, and a jump may pass what is new."""
+    return body.type == "labeled_statement" or any(map(_jumps, body.named_children))
 
 
 def _points_into(kernel: Kernel) -> bool:

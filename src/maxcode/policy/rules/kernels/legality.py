@@ -14,7 +14,7 @@ from functools import lru_cache
 from maxcode.code.polyhedral.dependences import Access, Pair, Vector, later, pairs, vectors
 from maxcode.code.polyhedral.polynomials import added, name, number
 from maxcode.policy.rules.kernels.effects import effect
-from maxcode.policy.rules.kernels.nest import Body, Loop, words_in
+from maxcode.policy.rules.kernels.nest import Body, Loop, words_of_head
 
 Above = tuple[Loop, ...]
 
@@ -40,7 +40,7 @@ def parallel(loop: Loop, above: Above) -> bool:
 
 def interchangeable(outer: Loop, inner: Loop, above: Above) -> bool:
     """Whether a loop and the only loop inside it may change places: there is no (<, >)."""
-    bounds = words_in(inner.low) | words_in(inner.high)
+    bounds = words_of_head(inner)
     shared = "omp" in " ".join((*outer.pragmas, *inner.pragmas))
     plain = outer.var not in bounds and not shared and computes_anywhere(inner.low, inner.high)
     return plain and permutable([outer, inner], [1, 0], above)

@@ -181,7 +181,8 @@ def changed(body: Body, change: Callable[[str], str]) -> Body:
 def _changed(item: Item, change: Callable[[str], str]) -> Item:
     match item:
         case Loop():
-            return replace(item, low=change(item.low), high=change(item.high), body=changed(item.body, change))
+            low, high, step = (change(text) for text in (item.low, item.high, item.step))
+            return replace(item, low=low, high=high, step=step, body=changed(item.body, change))
         case Declare():
             return replace(item, value=change(item.value))
         case Assign():
@@ -255,6 +256,11 @@ def _is_element(text: str) -> bool:
 def words_in(text: str) -> set[str]:
     """The names in an expression."""
     return {token.text for token in lexed(text) if token.is_word}
+
+
+def words_of_head(loop: Loop) -> set[str]:
+    """The names in the ends and the step of a loop."""
+    return words_in(f"{loop.low} {loop.high} {loop.step}")
 
 
 def band_of(loop: Loop) -> tuple[list[Loop], Body]:

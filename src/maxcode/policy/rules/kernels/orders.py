@@ -27,6 +27,7 @@ from maxcode.policy.rules.kernels.nest import (
     renamed,
     substituted,
     words_in,
+    words_of_head,
 )
 
 
@@ -210,7 +211,7 @@ def nested(loops: Sequence[Loop], core: Body) -> Body:
 def _is_square(band: list[Loop]) -> bool:
     """Whether three or four loops have bounds that do not depend on each other."""
     names = {loop.var for loop in band}
-    fixed = any(names & (words_in(loop.low) | words_in(loop.high)) or loop.pragmas for loop in band)
+    fixed = any(names & words_of_head(loop) or loop.pragmas for loop in band)
     steady = computes_anywhere(*(end for loop in band for end in (loop.low, loop.high)))
     return not fixed and steady and 3 <= len(band) <= 4
 

@@ -7,8 +7,8 @@ fenced program.  It knows the steps of ``STEPS``; the most frequent one changes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.code.cpp.edit import Edit
@@ -57,14 +57,27 @@ class Kernels:
         return propose(observation, self.templates)
 
 
-def propose(observation: Observation, templates: bool = True) -> Action:
-    """The proposal for an observation."""
+Likelier = Callable[[Unit], Callable[[Edit], float]]  # of a program: by how much more an edit weighs
+
+
+def _no_likelier(_: Unit) -> Callable[[Edit], float]:
+    return lambda edit: 1.0
+
+
+def propose(
+    observation: Observation, templates: bool = True, likelier: Likelier = _no_likelier, header: str = ""
+) -> Action:
+    """The proposal for an observation.
+
+    ``likelier``: what the weights of edits are multiplied by; that of a step by the mean over its edits.
+    ``header``: the first line of the notes, if it is not the policy's own.
+    """
     request = read(observation)
-    steps = _Offers(request, _allowed(request, templates))
+    steps = _Offers(request, _allowed(request, templates), likelier)
     return proposal(
         request,
         PolicyTraits(
-            header=HEADER if templates else LOOPS_HEADER,
+            header=header or (HEADER if templates else LOOPS_HEADER),
             nothing="No step applies, or all that do have failed",
             elsewhere="No step applies: they are for C and C++",
             languages=LANGUAGES,
@@ -97,18 +110,22 @@ class _Offers:
 
     request: ProposalRequest
     allowed: Permitted
+    likelier: Likelier
 
     def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
-        known = self.request.experience
+        known, likelier = self.request.experience, self.likelier(unit)
         for step, edits in offered(unit, self.allowed):
             choices = [
                 EditChoice(edit, known.factor(edit), self.request.diagnosis.points_at(edit))
                 for edit in open_to(edits, before, known)
             ]
             if any(one.weight for one in choices):
-                weight = weight_of(self.request, step.rule, choices, _ON_SUBJECT)
+                by = [likelier(one.edit) for one in choices]
+                rule = replace(step.rule, prior=step.rule.prior * sum(by) / len(by))
+                weight = weight_of(self.request, rule, choices, _ON_SUBJECT)
                 pointed = any(one.line is not None for one in choices)
-                yield Offer(step.rule, weight * (_AT_LINE if pointed else 1.0), choices)
+                weighed = [replace(one, weight=one.weight * more) for one, more in zip(choices, by, strict=True)]
+                yield Offer(rule, weight * (_AT_LINE if pointed else 1.0), weighed)
 
     def applied(self, unit: Unit, edit: Edit) -> str | None:
         """The text after an edit; None if it uses a technique that is neither permitted nor used by the original."""

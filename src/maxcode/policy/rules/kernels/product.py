@@ -346,4 +346,5 @@ def _piece_of(loop: Loop, outer: Loop) -> bool:
 def extent(loop: Loop) -> str:
     """The number of iterations of a loop."""
     low = loop.low if re.fullmatch(r"\w+", loop.low) else f"({loop.low})"
-    return loop.high if low == "0" else f"{loop.high} - {low}"
+    high = f"({loop.high})" if re.search("<<|>>", loop.high) else loop.high  # a sum binds more
+    return loop.high if low == "0" else f"{high} - {low}"

@@ -6,6 +6,7 @@ A loop that counts down is read as one that counts up, and ``x = x + y`` as ``x 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -37,7 +38,7 @@ def read(body: Node) -> Body:
         if child.type == "comment":
             continue
         if child.type == "preproc_call":
-            pragmas.append(_flat(text_of(child)))
+            pragmas.append(_flat(text_of(child).replace("\\\n", " ")))
             continue
         items = _items(child)
         if pragmas and items and isinstance(items[0], Loop):
@@ -46,11 +47,29 @@ def read(body: Node) -> Body:
             items = (*(Other(line) for line in pragmas), *items)
         pragmas = []
         found += items
-    return tuple(found)
+    return (*found, *map(Other, pragmas))
 
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
+
+
+def _text(node: Node) -> str:
+    """The text of a node in one line, without comments: the first of two slashes would take the rest along."""
+    comments = sorted(_comments(node), key=lambda one: one.start_byte) if "/" in (text := text_of(node)) else []
+    data, pieces, position = text.encode("utf-8", "surrogateescape"), list[bytes](), 0
+    for one in comments:
+        pieces.append(data[position : one.start_byte - node.start_byte])
+        position = one.end_byte - node.start_byte
+    whole = b" ".join([*pieces, data[position:]])
+    return _flat(whole.decode("utf-8", "surrogateescape").replace("\\\n", " "))
+
+
+def _comments(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.type == "comment":
+            yield child
+        yield from _comments(child)
 
 
 def _items(node: Node) -> tuple[Item, ...]:
@@ -76,22 +95,42 @@ def _loop(node: Node) -> Loop | None:
     if any(part is None for part in head):
         return None
     made, test, update, body = (part for part in head if part is not None)
-    first = re.fullmatch(r"(int|long|size_t|ptrdiff_t) (\w+) ?= ?(.+);", _flat(text_of(made)))
+    first = re.fullmatch(r"(int|long|size_t|ptrdiff_t) (\w+) ?= ?(.+);", _text(made))
     if first is None or "," in first[3]:
         return None
     var = first[2]
-    stop = re.fullmatch(rf"{var} ?([<>]=?) ?(.+)", _flat(text_of(test)))
-    move = re.fullmatch(rf"(?:{var} ?(\+\+|--)|(\+\+|--) ?{var}|{var} ?\+= ?(\w+))", _flat(text_of(update)))
+    stop = re.fullmatch(rf"{var} ?([<>]=?) ?(.+)", _text(test)) if _is_comparison(test, var) else None
+    move = re.fullmatch(rf"(?:{var} ?(\+\+|--)|(\+\+|--) ?{var}|{var} ?\+= ?(\w+))", _text(update))
     if stop is None or move is None or re.search(r"&&|\|\||,|==|!=", stop[2]):
         return None
+    if var in words_in(f"{first[3]} {stop[2]} {move[3] or ''}"):
+        return None  # its end moves with it
+    low = _closed(first[3])
     if (stop[1][0] == ">") != ("--" in move.groups()):
         return None
     if stop[1][0] == ">":
-        return _mirrored(Loop(var, first[3], stop[2], "1", _block(body), type=first[1]), stop[1], node)
-    high = stop[2] if stop[1] == "<" else _one_more(stop[2])
+        return _mirrored(Loop(var, low, stop[2], "1", _block(body), type=first[1]), stop[1], node)
+    high = _closed(stop[2]) if stop[1] == "<" else _one_more(stop[2])
     if high is None:
         return None
-    return Loop(var, first[3], high, move[3] or "1", _block(body), type=first[1])
+    return Loop(var, low, high, move[3] or "1", _block(body), type=first[1])
+
+
+def _closed(bound: str) -> str:
+    """A bound that may stand in a comparison: in brackets if an operator in it binds no more."""
+    depth = 0
+    for token in lexed(bound):
+        depth += (token.text in "([") - (token.text in ")]")
+        if depth == 0 and token.text not in ("<<", ">>") and token.text[0] in "<>=!&|^?:":
+            return f"({bound})"
+    return bound
+
+
+def _is_comparison(test: Node, var: str) -> bool:
+    """Whether a test compares a variable with all that follows, and is not part of it: ``i < n & m`` is ``(i < n) &
+    m``."""
+    left = test.child_by_field_name("left")
+    return test.type == "binary_expression" and left is not None and text_of(left) == var
 
 
 def _mirrored(loop: Loop, compare: str, node: Node) -> Loop | None:
@@ -137,6 +176,8 @@ def _one_more(bound: str) -> str | None:
 def _declarations(node: Node) -> tuple[Item, ...] | None:
     kind = node.child_by_field_name("type")
     qualified = [text_of(child) for child in node.children if child.type == "type_qualifier"]
+    if any(child.type == "storage_class_specifier" for child in node.children):
+        return None  # a static one keeps its value from call to call
     named = " ".join([*qualified, _flat(text_of(kind))]) if kind is not None else ""
     found: list[Item] = []
     for child in node.children_by_field_name("declarator"):
@@ -144,7 +185,7 @@ def _declarations(node: Node) -> tuple[Item, ...] | None:
         plain = child.type == "init_declarator" and name is not None and name.type == "identifier"
         if not plain or name is None or value is None or named not in _NUMBERS or value.type == "initializer_list":
             return None
-        found.append(Declare(named, text_of(name), _flat(text_of(value))))
+        found.append(Declare(named, text_of(name), _text(value)))
     return tuple(found)
 
 
@@ -156,7 +197,7 @@ def _assignment(node: Node) -> tuple[Item, ...] | None:
     op = inside.child_by_field_name("operator")
     if left is None or right is None or op is None or left.type not in ("identifier", "subscript_expression"):
         return None
-    return (summed(Assign(_flat(text_of(left)), text_of(op), _flat(text_of(right)))),)
+    return (summed(Assign(_text(left), text_of(op), _text(right))),)
 
 
 def summed(item: Assign) -> Assign:
@@ -193,5 +234,5 @@ def _branch(node: Node) -> tuple[Item, ...] | None:
     if test is None or then is None:
         return None
     inside = other.named_children[-1] if other is not None and other.type == "else_clause" else other
-    text = _flat(text_of(test))
+    text = _text(test)
     return (Branch(text[1:-1].strip(), _block(then), _block(inside) if inside is not None else ()),)

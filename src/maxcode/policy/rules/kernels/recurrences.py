@@ -19,7 +19,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import Pair
 from maxcode.code.polyhedral.polynomials import added, coefficient, number, polynomial
-from maxcode.policy.rules.kernels.effects import effect, elements
+from maxcode.policy.rules.kernels.effects import always_read, effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Branch, Declare, Item, lexed, put, substituted, words_in
@@ -166,9 +166,10 @@ def _handed_on(kernel: Kernel, spot: Spot) -> list[HandedOn]:
         stride = coefficient(index, spot.loop.var)
         before = added(index, stride or {}, -1)
         near = [text for array, text in reads if array == target[1] and polynomial(text) == before]
+        always = any((target[1], text) in always_read(value) for text in near for value in values)
         steady = stride in (number(1), number(-1)) or len(spot.loop.body) == 1  # another stride may be 0
         kind = kernel.type_of_elements(target[1])
-        if stride and steady and kind and len(near) == 1 and _writes_alone(spot, items, item):
+        if stride and steady and always and kind and len(near) == 1 and _writes_alone(spot, items, item):
             found.append(HandedOn(item.target, kind, f"{target[1]}[{near[0]}]"))
     return found
 

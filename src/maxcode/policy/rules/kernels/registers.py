@@ -13,7 +13,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import SUMS
 from maxcode.code.polyhedral.polynomials import added, coefficient, multiplied, name, number, polynomial, written_out
-from maxcode.policy.rules.kernels.effects import effect, elements
+from maxcode.policy.rules.kernels.effects import always_read, effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import (
@@ -120,7 +120,8 @@ def _met(kernel: Kernel, spot: Spot) -> tuple[str, str] | None:
         return None
     here = dict.fromkeys(text for array, text in elements(item.value) or [] if array == target[1])
     still = [text for text in here if loop.var not in words_in(text)]
-    read = polynomial(still[0]) if len(still) == 1 else None
+    is_there = len(still) == 1 and (target[1], still[0]) in always_read(item.value)
+    read = polynomial(still[0]) if is_there else None
     if read is None:
         return None
     start = added(index, multiplied(name(loop.var), number(1)), -1)

@@ -16,6 +16,7 @@ from maxcode.policy.rules.kernels.memory import allocated, may_free
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
+    Branch,
     Declare,
     Item,
     Loop,
@@ -27,6 +28,7 @@ from maxcode.policy.rules.kernels.nest import (
     put,
     substituted,
     words_in,
+    words_of_head,
 )
 from maxcode.policy.rules.kernels.orders import nested
 from maxcode.policy.rules.kernels.reading import read
@@ -44,7 +46,7 @@ class _Tables:
     def name(self, key: str, wish: str, size: str, fill: Item) -> str:
         """The table with the content ``key``; if it is new, ``fill`` makes it, where ``@`` stands for its name."""
         if key not in self.names:
-            made = self.kernel.fresh(wish)
+            made = self.kernel.fresh(wish, self.names.values())
             self.names[key] = made
             memory = f"double *{made} = (double *)malloc(({size} + 1) * sizeof(double));"
             self.making += [Other(memory), changed((fill,), lambda text: text.replace("@", made))[0]]
@@ -103,16 +105,32 @@ def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozense
         assert isinstance(held, Declare), "found by its type"
         part = _slice(held, core)
         loop = _only_on(part, chain, core, written) if part is not None else None
-        if part is None or loop is None:
+        test = _runs(chain, [loop]) if loop is not None else None
+        if part is None or loop is None or test is None:
             continue
-        text = printed(part)
+        text = printed(part) + test
         key = substituted(text, {loop.var: "index", held.name: "value"}) + loop.high
-        fill = replace(loop, body=(*part, Assign(f"@[{loop.var}]", "=", held.name)), pragmas=())
+        made = _under(test, (*part, Assign(f"@[{loop.var}]", "=", held.name)))
+        fill = replace(loop, body=made, pragmas=())
         name = tables.name(key, f"{held.name}_of", f"(size_t)({loop.high} > 0 ? {loop.high} : 0)", fill)
         rest = tuple(item for item in core if item not in part)
         here = {held.name: f"{name}[{loop.var}]"}
         core = changed(rest, lambda text, here=here: substituted(text, here))  # type: ignore[misc]
     return core
+
+
+def _runs(nest: Sequence[Loop], over: Sequence[Loop]) -> str | None:
+    """Whether a nest computes a value for an iteration of some of its loops, as a test: each of the others has an
+    iteration.  Empty if there is no other, None if that depends on others.  A value that the nest does not compute may
+    read elements that are not there."""
+    rest = [loop for loop in nest if loop not in over]
+    if any(words_of_head(loop) & {other.var for other in rest} for loop in rest):
+        return None
+    return " && ".join(dict.fromkeys(f"{loop.low} < {loop.high}" for loop in rest))
+
+
+def _under(test: str, items: Body) -> Body:
+    return (Branch(test, items),) if test else items
 
 
 def _slice(start: Declare, core: Body) -> tuple[Item, ...] | None:
@@ -150,9 +168,12 @@ def _is_pure(unit: Unit, name: str) -> bool:
     body = read(known[0].body)
     *rest, last = body or (Other(""),)
     seen = effect(tuple(rest))
-    returns = isinstance(last, Other) and last.text.startswith("return ") and elements(last.text[7:-1]) is not None
-    own = {one.name for one in known[0].parameters} >= {access.array for access in seen.accesses}
-    return returns and own and not seen.opaque and not seen.scalars and not seen.written
+    given = isinstance(last, Other) and last.text.startswith("return ") and elements(last.text[7:-1])
+    if given is None or given is False:
+        return False
+    arrays = {access.array for access in seen.accesses} | {array for array, _ in given}
+    own = {one.name for one in known[0].parameters} >= arrays
+    return own and not seen.opaque and not seen.scalars and not seen.written
 
 
 # --------------------------------------------------------------------------------------------------- tables of factors
@@ -189,7 +210,7 @@ def _factors(text: str) -> list[str] | None:
     cuts = []
     for token in lexed(text):
         depth += (token.text in "([") - (token.text in ")]")
-        if depth == 0 and token.text in ("+", "-", "/", "?", ",", "%"):
+        if depth == 0 and not re.match(r"[\w.()\[\]]|\*$", token.text):
             return None
         if depth == 0 and token.text == "*":
             cuts.append(token.start)
@@ -204,12 +225,13 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
     over = [loop for loop in loops if loop.var in used]
     plain = all((loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() for loop in over)
     used = used | {loop.high for loop in over}
-    if len(over) != 2 or used & barred or not plain or re.fullmatch(r"\w+\[[^\[\]]*\]", factor):
+    test = _runs(loops, over)
+    if len(over) != 2 or used & barred or not plain or test is None or re.fullmatch(r"\w+\[[^\[\]]*\]", factor):
         return factor
     column, row = over
-    key = substituted(factor, {column.var: "column", row.var: "row"}) + row.high + column.high
+    key = substituted(factor + test, {column.var: "column", row.var: "row"}) + row.high + column.high
     index = f"{row.var} * {column.high} + {column.var}"
-    inner = replace(column, body=(Assign(f"@[{index}]", "=", factor),), pragmas=())
+    inner = replace(column, body=_under(test, (Assign(f"@[{index}]", "=", factor),)), pragmas=())
     size = " * ".join(f"(size_t)({loop.high} > 0 ? {loop.high} : 0)" for loop in (row, column))
     name = tables.name(key, "operand", size, replace(row, body=(inner,), pragmas=()))
     return f"{name}[{index}]"

@@ -30,6 +30,7 @@ from maxcode.policy.rules.kernels.nest import (
     put,
     substituted,
     words_in,
+    words_of_head,
 )
 from maxcode.policy.rules.kernels.scalars import privatised
 
@@ -80,7 +81,7 @@ def _size(body: Body) -> int | None:
 def _moving(loop: Loop) -> list[Loop]:
     """The loops inside whose ends move with the variable of a loop."""
     inner = [item for item in every(loop.body) if isinstance(item, Loop)]
-    return [item for item in inner if loop.var in words_in(item.low) | words_in(item.high)]
+    return [item for item in inner if loop.var in words_of_head(item)]
 
 
 def _hide_others(loop: Loop, factor: int) -> bool:
@@ -96,7 +97,7 @@ def _depends(loop: Loop, around: Body, declared: frozenset[str] = frozenset()) -
     declared = declared.union(item.name for item in around if isinstance(item, Declare))
     inner = [item for item in around if isinstance(item, Loop)]
     moves = any(_moves_far(loop, item) for item in inner)
-    words = (words_in(item.low) | words_in(item.high) for item in inner)
+    words = (words_of_head(item) for item in inner)
     return (
         moves or any(found & declared for found in words) or any(_depends(loop, item.body, declared) for item in inner)
     )
@@ -107,7 +108,7 @@ def _moves_far(loop: Loop, inner: Loop) -> bool:
     moving = [bound for bound in (inner.low, inner.high) if loop.var in words_in(bound)]
     values = [polynomial(bound) for bound in moving]
     one = all(value is not None and coefficient(value, loop.var) == number(1) for value in values)
-    return bool(moving) and not (one and inner.step == "1")
+    return loop.var in words_in(inner.step) or (bool(moving) and not (one and inner.step == "1"))
 
 
 def _jammed(loop: Loop, factor: int) -> list[Item]:

@@ -18,14 +18,12 @@ from maxcode.policy.rules.python.script import Script, Variable
 class Reading:
     """A script with its types.
 
-    ``packages``: those of the environment that rules ask for (``Unit.packages``).
     ``misses``: by function and rule, the first line where the rule has a place and does not apply, and why; the same
     whenever a rule reads the script.
     """
 
     script: Script
     types: Types
-    packages: frozenset[str] = frozenset()
     misses: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
 
     def miss(self, rule: str, node: ast.expr | ast.stmt, why: str) -> None:

@@ -48,6 +48,9 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
     name = script.fresh(f"{variable[1]}_set")
     searches: list[ast.Name] = []
     patches: list[Patch] = []
+    if deleted := [use for use in script.uses[variable] if isinstance(use.ctx, ast.Del)]:
+        read.miss("set_lookup", deleted[0], f"{variable[1]} is deleted here")
+        return None
     for use in read.stores(variable):
         statement = script.parents[use]
         is_empty = (
@@ -128,8 +131,11 @@ def _is_returned(read: Reading, use: ast.Name) -> bool:
     script, variable = read.script, read.script.variable(use)
     above = script.parents[use]
     above = script.parents[above] if isinstance(above, ast.Tuple) else above
-    is_end = isinstance(above, ast.Return) and not script.is_in(above, ast.Try)
-    return is_end and variable is not None and variable[0] is script.scope_of(use)
+    if variable is None or not isinstance(above, ast.Return) or script.is_in(above, ast.Try):
+        return False
+    return all(
+        script.scope_of(one) is variable[0] for one in script.uses[variable]
+    )  # no other function goes on with it
 
 
 def popleft(unit: Unit) -> Iterable[Edit]:

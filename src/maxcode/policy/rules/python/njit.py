@@ -22,7 +22,7 @@ from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script
 from maxcode.policy.rules.python.turns import Unfit, indices, is_surely_bound
 
-NUMBA = "numba"
+NUMBA, NJIT = "numba", "njit_nest"
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _STEPS = (ast.Add, ast.Sub, ast.Mult)
 
@@ -30,7 +30,7 @@ _STEPS = (ast.Add, ast.Sub, ast.Mult)
 def njit_nest(unit: Unit) -> Iterable[Edit]:
     """Compile a nest of loops over numpy arrays with numba, where its arguments are arrays of real numbers.
 
-    numba must be installed in the problem's environment, and the program must import numpy.
+    The program must import numpy.  A request for the rule is refused if numba is not in the problem's environment.
     """
     read = reading(unit)
     numpy = numpy_of(read.script) if read else ""
@@ -39,12 +39,9 @@ def njit_nest(unit: Unit) -> Iterable[Edit]:
         try:
             nest = Nest(read, loop)
         except Unfit as why:
-            read.miss("njit_nest", loop, str(why))
+            read.miss(NJIT, loop, str(why))
             continue
-        if NUMBA in read.packages:
-            yield _edit(read, nest, numpy, (function, number))
-        else:
-            read.miss("njit_nest", loop, "numba is not installed in the problem's virtual environment")
+        yield _edit(read, nest, numpy, (function, number))
 
 
 def _nests(read: Reading) -> Iterator[tuple[ast.FunctionDef, int, ast.For]]:
@@ -257,9 +254,7 @@ def _edit(read: Reading, nest: Nest, numpy: str, place: tuple[ast.FunctionDef, i
     start = script.offset(loop.lineno, 0)
     block = f"{indent}if {tests}:\n{indent}    {name}({given})\n{indent}else:\n"
     patches += [Patch(start, start, block), *indented(read, [loop])]
-    return read.edit(
-        "njit_nest", f"loop {number} in {function.name}", "compiles a nest of loops with numba", patches, loop
-    )
+    return read.edit(NJIT, f"loop {number} in {function.name}", "compiles a nest of loops with numba", patches, loop)
 
 
 def _compiler(script: Script) -> str:

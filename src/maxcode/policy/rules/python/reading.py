@@ -13,10 +13,10 @@ from maxcode.policy.rules.python.inferred import types_of
 def reading(unit: Unit) -> Reading | None:
     """The program for the rules; None if they leave it alone."""
     outside = frozenset(name for text in unit.others for name in re.findall(r"\w+", text))
-    return _read(unit.text, outside, unit.packages)
+    return _read(unit.text, outside)
 
 
 @lru_cache(maxsize=64)
-def _read(text: str, outside: frozenset[str], packages: frozenset[str]) -> Reading | None:
+def _read(text: str, outside: frozenset[str]) -> Reading | None:
     types = types_of(text, outside)
-    return None if types is None else Reading(types.script, types, packages)
+    return None if types is None else Reading(types.script, types)

@@ -25,7 +25,6 @@ from maxcode.policy.rules.rewriter.proposal import (
     ProposalRequest,
     is_refused,
     open_to,
-    packages_of,
     proposal,
     read,
     weight_of,
@@ -65,7 +64,7 @@ class Rewriter:
 def propose(observation: Observation, rules: frozenset[str] = USUAL_RULES) -> Action:
     request = read(observation)
     problem = observation.state.problem
-    unit = Unit(request.language, request.text, request.others, problem.spec.flags, packages_of(problem))
+    unit = Unit(request.language, request.text, request.others, problem.spec.flags)
     seen = "".join(f"\n{line}" for line in rules_seen(unit, rules))
     return proposal(
         request,
@@ -122,7 +121,7 @@ def unit_of(problem: Problem) -> Unit:
     program = problem.program
     others = tuple(text for path, text in program.files.items() if path != program.name)
     text, entry = program.files[program.name], with_entry(others, problem)
-    return Unit(problem.language, text, entry, problem.spec.flags, packages_of(problem))
+    return Unit(problem.language, text, entry, problem.spec.flags)
 
 
 def rules_seen(unit: Unit, rules: frozenset[str]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
@@ -19,10 +18,8 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.languages import language as language_row
 from maxcode.code.source import fenced, fences
 from maxcode.core.types import Action, Observation, Problem, Program
-from maxcode.evaluate.python.runtime import has_package
 from maxcode.evaluate.repo.barred import barred
 from maxcode.observe.about import ORIGINAL
-from maxcode.policy.rules.python.njit import NUMBA
 from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
 
 _DRAWS = 4  # attempts to draw an edit that can be applied
@@ -117,12 +114,6 @@ def with_entry(others: tuple[str, ...], problem: Problem) -> tuple[str, ...]:
     return (*others, problem.entry) if problem.language == "python" else others
 
 
-def packages_of(problem: Problem) -> frozenset[str]:
-    """Of the packages that rules ask for, those in the virtual environment of a Python program or function."""
-    venv = problem.spec.python.venv if problem.spec.python is not None else problem.spec.venv
-    return frozenset({NUMBA}) if venv and has_package(Path(venv), NUMBA) else frozenset()
-
-
 def read(observation: Observation) -> ProposalRequest:
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
@@ -213,7 +204,7 @@ def _next(
 ) -> tuple[str, AppliedEdit] | None:
     """One more edit: the text after it, and the note; None if there is none."""
     problem = request.observation.state.problem
-    unit = Unit(request.language, text, request.others, problem.spec.flags, packages_of(problem))
+    unit = Unit(request.language, text, request.others, problem.spec.flags)
     offers, draws = list(manner.offers(unit, before)), _DRAWS
     while offers and draws:
         offer = generator.choices(offers, request.sharpened([one.weight for one in offers]))[0]

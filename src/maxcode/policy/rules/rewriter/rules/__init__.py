@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
     Rule("restrict", passing.restrict, 6, ("vector", "loop"), _BOTH),
     Rule("unroll", inner_loops.unroll, 6, ("loop", "vector"), _BOTH),
     Rule("byte_flags", sequences.byte_flags, 5, ("vector", "cache")),
-    Rule("njit_nest", python.njit_nest, 5, ("loop", "arithmetic"), _PYTHON),
+    Rule("njit_nest", python.njit_nest, 5, ("loop", "arithmetic"), _PYTHON, usual=False),
     Rule("length_once", python.length_once, 5, ("call", "loop"), _PYTHON),
     Rule("ivdep", inner_loops.ivdep, 4, ("vector",), _BOTH),
     Rule("fast_math", flags.fast_math, 4, ("vector", "arithmetic"), _BOTH, exact=False),

@@ -19,6 +19,8 @@ from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     canonical,
     directions,
+    ends_are_pure,
+    has_turn,
     mentions,
     names,
     pragmas,
@@ -33,6 +35,7 @@ LANES = (4, 8, 16)
 Params = tuple[tuple[str, Value], ...]
 
 _DEAR = words("strlen sqrt sqrtl sqrtf cbrt pow exp log log2 log10 sin cos tan atan2 hypot fmod")
+_MAY_FAIL = re.compile(r"[\[*]|->|[/%] *(?![1-9]|0?\.\d)")  # reads what may not be there, divides by what may be 0
 _LENGTHS = words("size length")
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 
@@ -101,12 +104,13 @@ def local_sum(unit: Unit) -> Iterator[Edit]:
             continue
         kind = "auto" if unit.language == "cpp" else "__auto_type"
         left, right = one.value.start_byte, one.value.end_byte
-        head, value = unit.between(*loop.header), unit.between(left, right)
+        head, value, turn = unit.between(*loop.header), unit.between(left, right), has_turn(unit, loop)
+        if turn is None:
+            continue
         place = unit.between(one.node.start_byte, left).rsplit(one.operator, 1)[0].strip()
         indent = f"\n{unit.indent(node.start_byte)}"
-        text = (
-            f"{{ {kind} mxr_sum = {place};{indent}{head} mxr_sum {one.operator} {value};{indent}{place} = mxr_sum; }}"
-        )
+        text = f"{kind} mxr_sum = {place};{indent}{head} mxr_sum {one.operator} {value};{indent}{place} = mxr_sum;"
+        text = f"{{ if ({turn}) {{ {text} }} }}"  # without an iteration the element may not be there
         what = f"adds up {one.place} in a register"
         change = Change((unit.replace(node, text),))
         yield Edit("local_sum", f"{_plain(one.place)} in {site(unit, node)}", (), what, unit.lines_of(node), change)
@@ -122,6 +126,8 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
             continue
         name, kind, value = summed
         if name in names(unit, loop.header) or not effects(unit).pure(value) or mentions(value, "lane"):
+            continue
+        if not ends_are_pure(unit, loop):
             continue
         if held(unit, node):
             continue
@@ -162,7 +168,7 @@ def _may_come_first(unit: Unit, loop: Node, call: Node) -> bool:
         return False
     function = text_of(call).split("(")[0]
     plain = re.fullmatch(r"(std::)?\w+|\w+\.\w+", function) is not None and not function.endswith("strlen")
-    if plain and not re.search(r"[\[*]|->", text_of(call)):
+    if plain and not _MAY_FAIL.search(text_of(call)):
         return True
     condition = loop.child_by_field_name("condition")
     if condition is None or not condition.start_byte <= call.start_byte < condition.end_byte:

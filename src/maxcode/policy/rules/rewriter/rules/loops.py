@@ -20,6 +20,8 @@ from maxcode.policy.rules.rewriter.rules.nests import (
     Store,
     access,
     canonical,
+    ends_are_pure,
+    may_fail,
     mentions,
     names,
     nests,
@@ -56,6 +58,7 @@ def tile(unit: Unit) -> Iterator[Edit]:
             if (
                 not loop.by_one
                 or loop.type in _NARROW
+                or may_fail(loop)
                 or loop.var.startswith("tile_")
                 or any(p.var == f"tile_{loop.var}" for p in passed)
             ):
@@ -83,7 +86,9 @@ def expand(unit: Unit) -> Iterator[Edit]:
         ):
             continue
         inner = canonical(unit, parts[1])
-        if inner is None or names(unit, inner.header) & {outer.var}:
+        if inner is None or names(unit, inner.header) & {outer.var} or may_fail(inner):
+            continue
+        if not ends_are_pure(unit, outer) or not ends_are_pure(unit, inner):
             continue
         text = _in_place(unit, outer, inner, parts) if len(parts) == 2 else _through_row(unit, outer, inner, parts)
         if text is not None:
@@ -100,7 +105,7 @@ def _may_swap(unit: Unit, nest: Nest, depth: int) -> bool:
     """Whether a loop and the next may change places: the dependences that no loop around carries keep their
     direction."""
     outer, inner = nest.loops[depth : depth + 2]
-    if outer.var in names(unit, inner.header) or inner.var in names(unit, outer.header):
+    if outer.var in names(unit, inner.header) or inner.var in names(unit, outer.header) or may_fail(inner):
         return False
     return ("=",) * depth + ("<", ">") not in nest.directions(unit, depth + 2)
 

@@ -91,6 +91,42 @@ def canonical(unit: Unit, node: Node) -> Loop | None:
     return Loop(node, text_of(kind), var, low, text_of(compare), bound, text_of(update), body)
 
 
+def has_turn(unit: Unit, loop: Loop) -> str | None:
+    """The test whether a loop has an iteration; None if asking for it once more makes a difference."""
+    if not ends_are_pure(unit, loop):
+        return None
+    kind = "" if loop.type == "auto" else f"({loop.type})"
+    return f"{kind}({loop.low}) {loop.compare} ({text_of(loop.bound)})"
+
+
+def ends_are_pure(unit: Unit, loop: Loop) -> bool:
+    """Whether a loop's first value and its bound may be computed more or less often than they are."""
+    return effects(unit).pure(loop.first) and effects(unit).pure(loop.bound)
+
+
+def may_fail(loop: Loop) -> bool:
+    """Whether a loop's first value or its bound may fail where the program does not compute it: it reads an element
+    or what a pointer points to, calls more than ``size``, or divides by what may be 0."""
+    return any(_may_fail(node) for end in (loop.first, loop.bound) for node in walk(end))
+
+
+def _may_fail(node: Node) -> bool:
+    operator = node.child_by_field_name("operator")
+    match node.type:
+        case "subscript_expression" | "pointer_expression":
+            return True
+        case "field_expression":
+            return operator is not None and text_of(operator) == "->"
+        case "call_expression":
+            called = node.child_by_field_name("function")
+            return called is None or text_of(called).rpartition(".")[2] not in ("size", "length", "min", "max")
+        case "binary_expression":
+            right = node.child_by_field_name("right")
+            divides = operator is not None and text_of(operator) in ("/", "%")
+            return divides and (right is None or right.type != "number_literal" or not text_of(right).strip("0.uUlL"))
+    return False
+
+
 def statements(node: Node) -> list[Node]:
     """The statements of a block, or the one statement that stands instead of a block."""
     if node.type != "compound_statement":
