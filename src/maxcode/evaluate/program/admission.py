@@ -24,7 +24,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
 from maxcode.evaluate.ladder.interpreter import tongue_of
-from maxcode.evaluate.ladder.kept_admissions import AGAIN, NOT_AGAIN, NOT_KEPT, KeptAdmissions
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.original_runs import plan, step
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
@@ -116,21 +116,19 @@ class Admissions:
     async def _known_or_learned(self, problem: Problem, original: Built) -> Admitted:
         """What an earlier command has kept, with a note on it; else what is learned now, which is kept."""
         assert original.artefact is not None
-        key, began = f"{identity(problem)}{'' if self._prompts else '-single'}", time.monotonic()
+        began = time.monotonic()
         runtime = await self._sandbox.copy_of(tongue_of(problem).runtime)
         files = parts(problem, original.artefact, str(runtime))
-        rests_on = await anyio.to_thread.run_sync(self._earlier.rests_on, self._sandbox, files)
-        known, why = await anyio.to_thread.run_sync(self._earlier.find, key, rests_on, Learned)
-        if known is not None:
+        earlier = await self._earlier.earlier(self._sandbox, identity(problem), self._prompts, files, Learned)
+        if (known := earlier.found) is not None:
             source = PROGRAM_KINDS[problem.kind].source(self._sandbox, problem)
             admitted = known.admitted(problem, original, source)
-            return replace(admitted, notes=(NOT_AGAIN.format(why), *admitted.notes))
-        admitted = await self._learned(problem, original)
-        if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
-            learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
-            await anyio.to_thread.run_sync(self._earlier.keep, key, rests_on, learned)
-        note = () if why in ("", NOT_KEPT) else (AGAIN.format(why),)
-        return replace(admitted, notes=(*note, *admitted.notes))
+        else:
+            admitted = await self._learned(problem, original)
+            if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
+                learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
+                await earlier.keep(learned)
+        return replace(admitted, notes=(*earlier.notes, *admitted.notes))
 
     async def _learned(self, problem: Problem, original: Built) -> Admitted:
         assert original.artefact is not None
