@@ -87,6 +87,7 @@ def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbo
     assert found.timing is not None
     assert found.timing.confirmed
     assert counted(profile, "evaluation", "build") == counted(profile, "confirmation", "build") == 0
+    assert counted(profile, "evaluation", "verification") == 1, "while its problem is admitted, and not again"
     assert counted(profile, "confirmation", "verification") >= 1
     assert counted(profile, "confirmation/looks", "build") >= 2
     assert counted(profile, "admission", "profile of the program") == 0

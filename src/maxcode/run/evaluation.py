@@ -19,7 +19,7 @@ from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.harness_protocol import RefusesEarly, SearchHarness, WorksAhead
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.cures import cure_of_candidate
-from maxcode.evaluate.ladder.prepare import Admitted, unadmitted
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
@@ -138,11 +138,11 @@ async def _opened(action: Action, problem: Problem, target: Target, how: Judging
             early.append(found)
             admission.cancel()
 
-    early: list[Evaluation] = []
+    early: list[tuple[Admitted, Evaluation]] = []
     with anyio.CancelScope() as admission:
         async with started(refused), _helped(harness, problem, action):
             return await judged()
-    return Measured(target.machine(harness), unadmitted(problem), early[0])
+    return Measured(target.machine(harness), *early[0])
 
 
 @asynccontextmanager

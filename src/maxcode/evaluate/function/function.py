@@ -28,6 +28,7 @@ from maxcode.evaluate.function.glue import empty_driver, generator_glue
 from maxcode.evaluate.function.habits import HABITS, NAMES, SUMS_LOSE, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
+from maxcode.sandbox.lanes import also_in_timing_lane, build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
 Kept = TypeVar("Kept")  # of a run
@@ -191,11 +192,26 @@ class Inputs:
 
         ``ahead``: how many plans at most to make together where none is waiting.  Each is handed out once.
         """
+        return Blob.of((await self._some(shape, ahead)).pop())
+
+    async def ahead(self, shapes: Sequence[Shape], count: int) -> None:
+        """Makes what ``fresh`` and ``ready_s`` need, where nothing is waiting, in a place to build or, if that is held
+        by what works ahead, in the timing lane."""
+        if self._start.is_built and all(self._waiting.get(shape) for shape in shapes):
+            return
+        with also_in_timing_lane():
+            async with build_lane():
+                await self._start.built()
+                for shape in shapes:
+                    await self._some(shape, count)
+
+    async def _some(self, shape: Shape, count: int) -> list[bytes]:
+        """The plans of a shape that wait, at least one; ``count`` at most are made where there are none."""
         waiting = self._waiting.setdefault(shape, [])
         if not waiting:
             held = shape.rounds * shape.spec.slots * sum(_read_bytes(shape))
-            waiting += await self._plans(shape, max(1, min(ahead, _AHEAD_BYTES // max(1, held))))
-        return Blob.of(waiting.pop())
+            waiting += await self._plans(shape, max(1, min(count, _AHEAD_BYTES // max(1, held))))
+        return waiting
 
     async def fresh_each(self, shapes: Sequence[Shape]) -> list[Blob]:
         """A plan for each of the shapes, with inputs nobody has seen; all are made in one session."""

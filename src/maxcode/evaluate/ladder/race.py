@@ -135,6 +135,10 @@ class Track:
         """The clock that decides."""
         return self._field.clock
 
+    async def ahead(self) -> None:
+        """Makes what its first passes need, which may be beside other timing."""
+        await self._field.source.ahead(self._timed)
+
     async def pair(self) -> Pair:
         """One pass by every side, two if passes are short.  WrongOutput if a run fails or its output is wrong."""
         passes = [await self._defined_pass()]
@@ -219,7 +223,7 @@ async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seque
     A tie with the incumbent does not end the race, because the candidate may still be confirmed as faster than the
     original.
     """
-    held = await run_until(end_of_race(rule, "incumbent" in entries), Track(field, entries, timed))
+    held = await _held(end_of_race(rule, "incumbent" in entries), Track(field, entries, timed))
     return timing_of(field.problem, held, timed)
 
 
@@ -239,7 +243,7 @@ async def playoff(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> RaceVerdict:
     """The verdict of the candidate against the incumbent on fresh pairs."""
-    return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
+    return (await _held(end_of_playoff(rule), Track(field, entries, timed))).verdict
 
 
 def end_of_playoff(rule: RaceRule) -> End:
@@ -255,7 +259,7 @@ async def confirm(
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.  If the goal is the wall
     clock, the speed-up on one core is measured as well.
     """
-    held = await run_until(end_of_confirmation(rule), Track(field, entries, timed))
+    held = await _held(end_of_confirmation(rule), Track(field, entries, timed))
     single = await on_one_core(field, entries, timed, rule) if field.clock == "wall" else None
     return replace(timing_of(field.problem, held, timed), confirmed=True, single=single)
 
@@ -313,6 +317,12 @@ async def timing_alone(clock: Clock) -> AsyncIterator[None]:
             await stack.enter_async_context(no_builds())
         stack.enter_context(activity(TIMING))
         yield
+
+
+async def _held(end: End, track: Track) -> RaceResult:
+    """The same, with what the first passes need made before the lane is taken."""
+    await track.ahead()
+    return await run_until(end, track)
 
 
 async def run_until(end: End, track: Pairing) -> RaceResult:

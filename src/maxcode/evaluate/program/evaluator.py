@@ -42,7 +42,7 @@ from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.leader import last_standing
-from maxcode.evaluate.ladder.prepare import Admitted, build_original, identity
+from maxcode.evaluate.ladder.prepare import Admitted, build_original, identity, unadmitted
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
@@ -50,6 +50,7 @@ from maxcode.evaluate.ladder.timing import confirm, playoff, race
 from maxcode.evaluate.ladder.unwritten import chosen, depends, refusal
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
+from maxcode.evaluate.program.early import EarlyLooks
 from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import also_in_timing_lane, build_lane, several_places, timing_lane
@@ -99,6 +100,7 @@ class ProgramEvaluator:
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._single = single
         self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not single, kept=kept)
+        self._early = EarlyLooks(sandbox)
         self._is_raced: anyio.Event | None = None
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
@@ -184,7 +186,7 @@ class ProgramEvaluator:
                 return unbuilt(built)
             if (refused := not_permitted(problem, action.program)) is not None:
                 return refused
-            verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
+            verified = await self._early.verified(admitted.problem, built.artefact, admitted.inputs)
             found = ladder_of(built, verified)
             if found.outcome is Outcome.CORRECT and not admitted.reads_unwritten:
                 found = await self._on_filled_memory(admitted, built.artefact, found)
@@ -206,18 +208,16 @@ class ProgramEvaluator:
         async with build_lane():
             return (await self._builder.build(problem, action.program, final=self._single)).machine_code
 
-    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
-        """The role ``RefusesEarly``: builds the candidate while the original is admitted.  A compiler that was
-        stopped may have met a busy machine: that is decided by ``evaluate``, behind the admission."""
+    async def refused_early(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
+        """The role ``RefusesEarly``: builds the candidate while the original is admitted (``early.py``).  A compiler
+        that was stopped may have met a busy machine: that is decided by ``evaluate``, behind the admission."""
         if (refused := reject(problem, action)) is not None:
-            return refused
+            return unadmitted(problem), refused
         assert action.program is not None
         async with build_lane():
             built = await self._builder.build(problem, action.program, final=self._single)
             await build_original(self._builder, problem)  # an original that does not build is the first thing to tell
-        if built.artefact is not None:
-            return not_permitted(problem, action.program)
-        return unbuilt(built) if built.is_lasting else None
+        return await self._early.refused(self._admissions, problem, action.program, built)
 
     async def work_ahead(self, problem: Problem, action: Action) -> None:
         """The role ``WorksAhead``: makes the fresh inputs as soon as the candidate is timed by CPU time."""

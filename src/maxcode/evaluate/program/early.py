@@ -1,0 +1,83 @@
+"""Verifies a candidate while its problem is being admitted, on the inputs whose answers the original has given by then.
+
+A wrong candidate is told then.  One that is right does not run on these inputs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from maxcode.core.phases import in_stage
+from maxcode.core.turns import Turns
+from maxcode.core.types import Evaluation, Outcome, Problem, Program
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.judge import ladder_of, unbuilt
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity, unadmitted
+from maxcode.evaluate.ladder.reject import not_permitted
+from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.evaluate.program.admission import Admissions
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+
+@final
+class EarlyLooks:
+    """Candidates that were right on the first inputs of an admission."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._looking = Turns()
+        self._right: dict[str, tuple[frozenset[_Key], Verified]] = {}
+
+    async def refused(
+        self, admissions: Admissions, problem: Problem, program: Program, built: Built
+    ) -> tuple[Admitted, Evaluation] | None:
+        """The role ``RefusesEarly`` for a candidate that was ``built``; waits for the first answers of the original."""
+        if built.artefact is None:
+            return (unadmitted(problem), unbuilt(built)) if built.is_lasting else None
+        if (refused := not_permitted(problem, program)) is not None:
+            return unadmitted(problem), refused
+        begun = await admissions.begun(problem)
+        if (wrong := await self._wrong(begun, built)) is not None:
+            return begun, wrong
+        await begun.source.ahead([given for given in begun.inputs if given.workload.is_timed])
+        return None
+
+    @in_stage("evaluation")
+    async def _wrong(self, begun: Admitted, built: Built) -> Evaluation | None:
+        """The evaluation of a candidate that is not right on the inputs known by now; None where it is."""
+        assert built.artefact is not None
+        key = _name(begun.problem, built.artefact)
+        async with build_lane(), self._looking.of(key):
+            verified = await verify(self._sandbox, begun.problem, built.artefact, begun.inputs)
+            found = ladder_of(built, verified)
+            if found.outcome is not Outcome.CORRECT:
+                return found
+            self._right[key] = frozenset(map(_key, begun.inputs)), verified
+        return None
+
+    async def verified(self, problem: Problem, artefact: Blob, inputs: Sequence[Input]) -> Verified:
+        """What ``verify`` gives on these inputs; the caller holds a place to build."""
+        key = _name(problem, artefact)
+        async with self._looking.of(key):
+            known, before = self._right.pop(key, (frozenset(), Verified((), {})))
+        names = {given.name for given in inputs if _key(given) in known}
+        rest = [given for given in inputs if given.name not in names]
+        if not names or not rest:
+            return before if names else await verify(self._sandbox, problem, artefact, rest)
+        found = await verify(self._sandbox, problem, artefact, rest)
+        results = {one.name: one for one in (*before.results, *found.results)}
+        outputs = {**before.outputs, **found.outputs}
+        return Verified(tuple(results[given.name] for given in inputs if given.name in results), outputs)
+
+
+_Key = tuple[str, str, bytes | None]
+
+
+def _key(given: Input) -> _Key:
+    return given.name, given.stdin.sha256, given.expected
+
+
+def _name(problem: Problem, artefact: Blob) -> str:
+    return f"{identity(problem)} {artefact.sha256}"
