@@ -13,6 +13,7 @@ import pytest
 from maxcode.code.languages import language
 from maxcode.core.types import Action, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder, Built, _leading_includes
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 
