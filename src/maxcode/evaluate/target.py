@@ -16,7 +16,7 @@ from maxcode.evaluate.cluster import Cluster, ClusterRequest, Report, opened
 from maxcode.evaluate.harness import HARNESSES, HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.machine.machine import AskedCompilers, describe
+from maxcode.evaluate.machine.machine import describe
 
 
 class Target(Protocol):
@@ -45,17 +45,15 @@ class LocalMachine:
 
     def __init__(self, single: bool = False, goes_on: bool = False) -> None:
         self._terms = HarnessTerms(single=single, goes_on=goes_on)
-        self._asked: AskedCompilers | None = None
 
     async def open(self, problems: Sequence[Problem]) -> SearchHarness:
         if len({HARNESSES[problem.kind] for problem in problems}) > 1:
             kinds = ", ".join(sorted({problem.kind for problem in problems}))
             raise InputError(f"problems of the kinds {kinds} cannot be measured together; give problems of one kind")
-        self._asked = AskedCompilers()  # they answer while the problem is admitted
         return await open_harness(problems[0], self._terms)
 
     def machine(self, harness: SearchHarness) -> Machine:
-        return describe(harness.sandbox, self._asked)
+        return describe(harness.sandbox)
 
     async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
         return await _prepared(self, problem)

@@ -8,8 +8,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from threading import Thread
-from typing import final
 
 from maxcode.code.languages import LANGUAGES
 from maxcode.core.types import Machine
@@ -45,32 +43,14 @@ _SIZE = re.compile(r"(\d+)([KMG]?)")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-@final
-class AskedCompilers:
-    """Asks the compilers for their versions in a thread: some take longer than a build."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, str] | None = None
-        self._thread = Thread(target=self._ask, daemon=True)
-        self._thread.start()
-
-    def _ask(self) -> None:
-        self._found = compilers()
-
-    def versions(self) -> dict[str, str]:
-        """Waits for the answers."""
-        self._thread.join()
-        return self._found if self._found is not None else compilers()
-
-
-def describe(sandbox: str, asked: AskedCompilers | None = None) -> Machine:
-    """This machine; ``sandbox`` is the tier as text; ``asked``: compilers that were asked before."""
+def describe(sandbox: str) -> Machine:
+    """This machine; ``sandbox`` is the tier as text."""
     return Machine(
         node=platform.node(),
         cpu=_cpu(),
         cores=len(os.sched_getaffinity(0)),
         kernel=f"{platform.system()} {platform.release()}",
-        compilers=compilers() if asked is None else asked.versions(),
+        compilers=compilers(),
         sandbox=sandbox,
         caches=caches(_CACHES),
         isa=instruction_sets(_read(_CPUINFO)),
