@@ -64,10 +64,10 @@ class Examiner:
 
         ``raced``: the timing that made it one; if it asks for a re-check, the inputs of the re-check are made too.
         """
-        if raced is not None and (*far(raced), *words_of(admitted.problem, program)):
-            await self.unseen.answered(admitted, harsh=True)
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        is_harsh = raced is not None and bool((*far(raced), *words_of(admitted.problem, program)))
         async with (
+            started(partial(self.unseen.answered, admitted, harsh=True), now=is_harsh) as harsher,
             started(partial(self.defects, admitted, program)) as defects,
             started(partial(self.unseen.given_kind_only, admitted, artefact)) as narrow,
             started(partial(self.lower_bound, admitted)) as bound,
@@ -75,6 +75,8 @@ class Examiner:
             own = await variants.of(admitted.problem, program, chosen(admitted.inputs))
             found = Looks(own, await defects(), await narrow())
             await bound()
+            if is_harsh:
+                await harsher()
             return found
 
     async def examined(
