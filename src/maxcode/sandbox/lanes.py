@@ -187,6 +187,8 @@ def _took_place(stack: ExitStack | AsyncExitStack) -> bool:
 def _took_lane(stack: AsyncExitStack, path: Path) -> bool:
     with ExitStack() as held:
         lock = _timing_turns()
+        if lock.locked():  # perhaps by this task
+            return False
         try:
             lock.acquire_nowait()
         except anyio.WouldBlock:
