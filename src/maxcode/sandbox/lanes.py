@@ -184,7 +184,7 @@ def _took_place(stack: ExitStack | AsyncExitStack) -> bool:
     return True
 
 
-def _took_lane(stack: AsyncExitStack, path: Path) -> bool:
+def _took_lane(stack: ExitStack | AsyncExitStack, path: Path) -> bool:
     with ExitStack() as held:
         lock = _timing_turns()
         if lock.locked():  # perhaps by this task
