@@ -62,7 +62,10 @@ def judged(sandbox: Sandbox, problem: Problem, text: str, places: int = 1) -> tu
         lanes._places().total_tokens = places
         harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT, single=True)
         action = Action(Program({"sums.c": text}))
-        refused, ahead = partial(harness.refused_early, problem, action), partial(harness.work_ahead, problem, action)
+        refused, ahead = (
+            partial(harness.refused_early, problem, action),
+            partial(harness.work_ahead, problem, action, 9),
+        )
         async with started(refused), started(ahead):
             admitted = await harness.admit(problem)
             found = await harness.evaluate(admitted.problem, action)

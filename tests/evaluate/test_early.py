@@ -8,13 +8,15 @@ import anyio
 import pytest
 
 from maxcode.code.languages import language
-from maxcode.core.types import Evaluation, Outcome, Problem, Program, ProgramSpec
+from maxcode.core.ahead import started
+from maxcode.core.types import Evaluation, Interval, Outcome, Problem, Program, ProgramSpec, Timing
+from maxcode.evaluate.harness_protocol import FreshRace
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program import early
 from maxcode.evaluate.program.admission import Admissions
-from maxcode.evaluate.program.early import EarlyLooks
+from maxcode.evaluate.program.early import EarlyLooks, FreshAhead
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.counting import FAST, SLOW
@@ -96,3 +98,28 @@ def test_a_wrong_candidate_is_refused_with_what_is_known_of_the_problem(
     admitted, found = refused
     assert found.outcome is Outcome.WRONG and len(found.feedback.cases) == admitted.count("seen") == 2
     assert verified.outcome is Outcome.WRONG and len(ran) == 5, "it runs on all of them"
+
+
+def test_a_race_on_fresh_inputs_is_run_once_as_soon_as_the_gain_is_confirmed() -> None:
+    raced: list[int] = []
+
+    async def race(program: Program, pairs: int) -> FreshRace:
+        raced.append(pairs)
+        return FreshRace(why="no inputs")
+
+    async def work() -> None:
+        program, equal = Program({"a.c": ""}), Interval(1.0, 1.0, 1.0, 0.95)
+        ahead, tie = FreshAhead(program, 9, race), Timing("cpu", equal, False, "tie", 9)
+        async with started(ahead.work):
+            for found in (Evaluation(Outcome.WRONG), Evaluation(Outcome.CORRECT, timing=tie)):
+                ahead.told(found)
+                await anyio.wait_all_tasks_blocked()
+                assert raced == []
+            ahead.told(Evaluation(Outcome.CORRECT, timing=replace(tie, significant=True)))
+            await anyio.wait_all_tasks_blocked()
+            assert raced == [9]
+            assert (await ahead.race.get()).why == "no inputs" and raced == [9]
+        assert ahead.is_of(program, 9)
+        assert not ahead.is_of(program, 3) and not ahead.is_of(Program({"a.c": " "}), 9)
+
+    anyio.run(work)

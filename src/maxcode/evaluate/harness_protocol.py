@@ -122,7 +122,9 @@ class WorksAhead(Protocol):
     An optional ability of harnesses.
     """
 
-    async def work_ahead(self, problem: Problem, action: Action) -> None: ...
+    async def work_ahead(self, problem: Problem, action: Action, pairs: int) -> None:
+        """``pairs``: those that ``race_fresh`` will be asked for, if the candidate is faster."""
+        ...
 
 
 @runtime_checkable

@@ -136,7 +136,7 @@ async def _helped(harness: SearchHarness, problem: Problem, action: Action) -> A
     if not isinstance(harness, WorksAhead):
         yield
         return
-    async with started(partial(harness.work_ahead, problem, action)):
+    async with started(partial(harness.work_ahead, problem, action, PAIRS)):
         yield
 
 

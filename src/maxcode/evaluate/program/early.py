@@ -1,16 +1,22 @@
-"""Verifies a candidate while its problem is being admitted, on the inputs whose answers the original has given by then.
+"""What is done for a single candidate before it is asked for, beside what nothing may overlap with.
 
-A wrong candidate is told then.  One that is right does not run on these inputs again.
+While its problem is being admitted it is verified on the inputs whose answers the original has given by then: a wrong
+one is told then, and one that is right does not run on these inputs again.  While a winner is examined it is raced on
+fresh inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import final
 
+import anyio
+
 from maxcode.core.phases import in_stage
-from maxcode.core.turns import Turns
+from maxcode.core.turns import Once, Turns
 from maxcode.core.types import Evaluation, Outcome, Problem, Program
+from maxcode.evaluate.harness_protocol import FreshRace
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity, unadmitted
@@ -70,6 +76,33 @@ class EarlyLooks:
         results = {one.name: one for one in (*before.results, *found.results)}
         outputs = {**before.outputs, **found.outputs}
         return Verified(tuple(results[given.name] for given in inputs if given.name in results), outputs)
+
+
+@final
+class FreshAhead:
+    """The race of one candidate on fresh inputs: run once, and before it is asked for where nothing else is timed.
+
+    ``is_raced``: the candidate is being timed; ``is_faster``: its gain is confirmed.
+    """
+
+    def __init__(self, program: Program, pairs: int, race: Callable[[Program, int], Awaitable[FreshRace]]) -> None:
+        self._digest, self._pairs = program.digest, pairs
+        self.race = Once(partial(race, program, pairs))
+        self.is_raced, self.is_faster = anyio.Event(), anyio.Event()
+
+    def is_of(self, program: Program, pairs: int) -> bool:
+        """Whether it is this race."""
+        return (program.digest, pairs) == (self._digest, self._pairs)
+
+    def told(self, found: Evaluation) -> None:
+        """The candidate was confirmed to be faster, or was not."""
+        if found.timing is not None and found.timing.significant:
+            self.is_faster.set()
+
+    async def work(self) -> None:
+        """Runs it as soon as the candidate is faster."""
+        await self.is_faster.wait()
+        await self.race.get()
 
 
 _Key = tuple[str, str, bytes | None]
