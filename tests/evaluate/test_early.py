@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 
 import anyio
 import pytest
@@ -18,6 +20,7 @@ from maxcode.evaluate.program import early
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.early import EarlyLooks, FreshAhead
 from maxcode.sandbox.jobs import Blob
+from maxcode.sandbox.lanes import free_place
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.counting import FAST, SLOW
 
@@ -81,6 +84,31 @@ def test_a_candidate_that_is_right_on_the_first_inputs_alone_is_wrong(
     refused, verified = tried(sandbox, *compiled(builder, text), GIVEN)
     assert refused is None and ran == ["5", "6", "7"]
     assert [one.outcome for one in verified.results] == [Outcome.CORRECT, Outcome.CORRECT, Outcome.WRONG]
+
+
+def test_a_candidate_that_is_verified_already_is_not_looked_at(
+    sandbox: Sandbox, builder: Builder, ran: list[str]
+) -> None:
+    """With a kept admission there may be no time for a look before the evaluation has the place to build."""
+    problem, made = compiled(builder, FAST)
+    begun = Admitted(problem, GIVEN[:2], (), made, Evaluation(Outcome.CORRECT))
+
+    async def work() -> tuple[Admitted, Evaluation] | None:
+        looks, admissions = EarlyLooks(sandbox), Admissions(sandbox, builder, 1)
+        admissions._tell(problem, begun)
+        assert made.artefact is not None
+        look = partial(looks.refused, admissions, problem, problem.program, made)
+        async with AsyncExitStack() as stack:
+            async with AsyncExitStack() as places:
+                while await places.enter_async_context(free_place()):
+                    pass
+                refused = await stack.enter_async_context(started(look))
+                await anyio.wait_all_tasks_blocked()
+                assert (await looks.verified(problem, made.artefact, GIVEN)).outcome is Outcome.CORRECT
+            return await refused()
+
+    assert anyio.run(work) is None
+    assert ran == ["5", "6", "7"]
 
 
 def test_an_input_that_has_changed_since_runs_again(sandbox: Sandbox, builder: Builder, ran: list[str]) -> None:

@@ -34,6 +34,7 @@ class EarlyLooks:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._looking = Turns()
+        self._asked: set[str] = set()
         self._right: dict[str, tuple[frozenset[_Key], Verified]] = {}
 
     async def refused(
@@ -52,10 +53,14 @@ class EarlyLooks:
 
     @in_stage("evaluation")
     async def _wrong(self, begun: Admitted, built: Built) -> Evaluation | None:
-        """The evaluation of a candidate that is not right on the inputs known by now; None where it is."""
+        """The evaluation of a candidate that is not right on the inputs known by now; None where it is, or where it is
+        verified on all inputs meanwhile."""
         assert built.artefact is not None
         key = _name(begun.problem, built.artefact)
+        self._asked.add(key)
         async with build_lane(), self._looking.of(key):
+            if key not in self._asked:
+                return None
             verified = await verify(self._sandbox, begun.problem, built.artefact, begun.inputs)
             found = ladder_of(built, verified)
             if found.outcome is not Outcome.CORRECT:
@@ -66,6 +71,7 @@ class EarlyLooks:
     async def verified(self, problem: Problem, artefact: Blob, inputs: Sequence[Input]) -> Verified:
         """What ``verify`` gives on these inputs; the caller holds a place to build."""
         key = _name(problem, artefact)
+        self._asked.discard(key)
         async with self._looking.of(key):
             known, before = self._right.pop(key, (frozenset(), Verified((), {})))
         names = {given.name for given in inputs if _key(given) in known}
