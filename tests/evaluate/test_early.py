@@ -111,6 +111,15 @@ def test_a_candidate_that_is_verified_already_is_not_looked_at(
     assert ran == ["5", "6", "7"]
 
 
+def test_a_candidate_that_runs_out_of_time_beside_an_admission_is_not_refused_for_that(
+    sandbox: Sandbox, builder: Builder, ran: list[str]
+) -> None:
+    text = FAST.replace("sum = n * (n - 1) / 2;", "for (volatile int i = 0; n == 6; i = i) {} sum = n * (n - 1) / 2;")
+    refused, verified = tried(sandbox, *compiled(builder, text), GIVEN)
+    assert refused is None and ran == ["5", "6", "5", "6", "7"]
+    assert verified.outcome is Outcome.TIMEOUT
+
+
 def test_an_input_that_has_changed_since_runs_again(sandbox: Sandbox, builder: Builder, ran: list[str]) -> None:
     changed = (GIVEN[0], replace(GIVEN[1], expected=b"16\n"))
     _, verified = tried(sandbox, *compiled(builder, SLOW), changed)

@@ -53,8 +53,8 @@ class EarlyLooks:
 
     @in_stage("evaluation")
     async def _wrong(self, begun: Admitted, built: Built) -> Evaluation | None:
-        """The evaluation of a candidate that is not right on the inputs known by now; None where it is, or where it is
-        verified on all inputs meanwhile."""
+        """The evaluation of a candidate that is not right on the inputs known by now; None where it is, where it ran out
+        of time, and where it is verified on all inputs meanwhile."""
         assert built.artefact is not None
         key = _name(begun.problem, built.artefact)
         self._asked.add(key)
@@ -63,6 +63,10 @@ class EarlyLooks:
                 return None
             verified = await verify(self._sandbox, begun.problem, built.artefact, begun.inputs)
             found = ladder_of(built, verified)
+            if (
+                found.outcome is Outcome.TIMEOUT
+            ):  # the machine may be too busy beside an admission: ``evaluate`` decides
+                return None
             if found.outcome is not Outcome.CORRECT:
                 return found
             self._right[key] = frozenset(map(_key, begun.inputs)), verified
