@@ -53,8 +53,8 @@ class EarlyLooks:
 
     @in_stage("evaluation")
     async def _wrong(self, begun: Admitted, built: Built) -> Evaluation | None:
-        """The evaluation of a candidate that is not right on the inputs known by now; None where it is, where it ran out
-        of time, and where it is verified on all inputs meanwhile."""
+        """The evaluation of a candidate that is not right on the inputs known by now; None where it is, where it ran
+        out of time, and where it is verified on all inputs meanwhile."""
         assert built.artefact is not None
         key = _name(begun.problem, built.artefact)
         self._asked.add(key)
