@@ -18,6 +18,7 @@ from operator import attrgetter
 from typing import Literal, Protocol, final
 
 from maxcode.code.languages import language
+from maxcode.core.ahead import started
 from maxcode.core.phases import TIMING, activity
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
@@ -138,6 +139,10 @@ class Track:
     async def ahead(self) -> None:
         """Makes what its first passes need, which may be beside other timing."""
         await self._field.source.ahead(self._timed)
+
+    async def keep_ahead(self) -> None:
+        """The same of later passes, until it is cancelled."""
+        await self._field.source.keep_ahead(self._timed)
 
     async def pair(self) -> Pair:
         """One pass by every side, two if passes are short.  WrongOutput if a run fails or its output is wrong."""
@@ -320,9 +325,10 @@ async def timing_alone(clock: Clock) -> AsyncIterator[None]:
 
 
 async def _held(end: End, track: Track) -> RaceResult:
-    """The same, with what the first passes need made before the lane is taken."""
+    """The same; what the passes need is made before the lane is taken, and beside it."""
     await track.ahead()
-    return await run_until(end, track)
+    async with started(track.keep_ahead):
+        return await run_until(end, track)
 
 
 async def run_until(end: End, track: Pairing) -> RaceResult:
