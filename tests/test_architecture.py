@@ -125,6 +125,21 @@ def test_nothing_heavy_is_loaded_by_the_command_line_or_by_a_value_model_of_tree
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.heavy
+def test_a_single_verdict_imports_no_search_no_rules_no_report_and_no_cluster() -> None:
+    """They take longer to import than such a verdict may wait for them."""
+    rooms = (
+        "maxcode.search",
+        "maxcode.policy.rules",
+        "maxcode.run.report",
+        "maxcode.run.job",
+        "maxcode.evaluate.cluster",
+    )
+    code = f"import sys, maxcode.cli.evaluate; print([name for name in {rooms!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_what_runs_in_the_sandbox_is_imported_by_nobody() -> None:
     for path in ROOT.rglob("*.py"):
         assert not re.search(r"(module|python|rounds)\.inside", path.read_text()), path

@@ -10,10 +10,10 @@ from maxcode.core.budget import Caps
 from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.types import Action, Evaluation, Interval, Observation, Outcome, Problem, Program, State, Step, Timing
-from maxcode.run.optimize import Run, optimize
 
 if TYPE_CHECKING:
     from maxcode.run.candidate_result import CandidateResult
+    from maxcode.run.optimize import Run, optimize
     from maxcode.run.python_api import ask, evaluate_program, optimize_program, tell
     from maxcode.run.referee import Judgement, Referee
     from maxcode.run.request import Request
@@ -52,9 +52,11 @@ _LATER = {  # name -> module, imported at first use because it imports all of ma
     "Judgement": "maxcode.run.referee",
     "Referee": "maxcode.run.referee",
     "Request": "maxcode.run.request",
+    "Run": "maxcode.run.optimize",
     "RunResult": "maxcode.run.result",
     "ask": "maxcode.run.python_api",
     "evaluate_program": "maxcode.run.python_api",
+    "optimize": "maxcode.run.optimize",
     "optimize_program": "maxcode.run.python_api",
     "tell": "maxcode.run.python_api",
 }

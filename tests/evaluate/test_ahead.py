@@ -62,7 +62,10 @@ def judged(sandbox: Sandbox, problem: Problem, text: str, places: int = 1) -> tu
         lanes._places().total_tokens = places
         harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT, single=True)
         action = Action(Program({"sums.c": text}))
-        refused, ahead = partial(harness.refused_early, problem, action), partial(harness.work_ahead, problem, action)
+        refused, ahead = (
+            partial(harness.refused_early, problem, action),
+            partial(harness.work_ahead, problem, action, 9),
+        )
         async with started(refused), started(ahead):
             admitted = await harness.admit(problem)
             found = await harness.evaluate(admitted.problem, action)
@@ -87,6 +90,7 @@ def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbo
     assert found.timing is not None
     assert found.timing.confirmed
     assert counted(profile, "evaluation", "build") == counted(profile, "confirmation", "build") == 0
+    assert counted(profile, "evaluation", "verification") == 1, "while its problem is admitted, and not again"
     assert counted(profile, "confirmation", "verification") >= 1
     assert counted(profile, "confirmation/looks", "build") >= 2
     assert counted(profile, "admission", "profile of the program") == 0

@@ -13,6 +13,7 @@ import pytest
 from maxcode.code.languages import language
 from maxcode.core.types import Action, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder, Built, _leading_includes
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 
@@ -67,14 +68,14 @@ def test_a_compiler_that_was_stopped_decides_nothing_beside_an_admission(sandbox
     spec = ProgramSpec(flags=(*language("cpp").default_flags, *never), limits=Limits(build_s=1))
     problem = Problem("build", "program", "cpp", Program({"a.cpp": "int main() { return 0; }\n"}), spec)
 
-    async def work(text: str) -> Evaluation | None:
+    async def work(text: str) -> tuple[Admitted, Evaluation] | None:
         return await ProgramEvaluator(sandbox, builder).refused_early(problem, Action(Program({"a.cpp": text})))
 
     stopped = anyio.run(builder.build, problem, Program({"a.cpp": endless}))
     assert not stopped.is_lasting and "more than 1 s" in stopped.reason
     assert anyio.run(work, endless) is None
     refused = anyio.run(work, "int main() { return y; }\n")
-    assert refused is not None and refused.outcome is Outcome.UNBUILT
+    assert refused is not None and refused[1].outcome is Outcome.UNBUILT
 
 
 LOOP = """int f(int *a, int n) { int s = 0;

@@ -10,17 +10,19 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.types import Action, Evaluation, Outcome, State, Step
+from maxcode.core.types import Action, Evaluation, Outcome, State, Step, Timing
 from maxcode.errors import InputError
+from maxcode.evaluate.function.calls import Calls
 from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of
 from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, on_one_core
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, on_one_core, race
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.evaluate.program.facts import facts_of_calls
 from maxcode.problems import load
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox import lanes
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support.rules import SHORT
 from tests.support.selection import some
 from tests.support.small_gemm import GEMM, IKJ, small
@@ -368,6 +370,32 @@ def test_inputs_made_together_differ_and_are_handed_out_once(sandbox: Sandbox) -
         return [(await source.fresh(shape, ahead=3)).read() for _ in range(7)]
 
     assert len(set(anyio.run(several))) == 7
+
+
+def test_what_the_first_passes_need_is_made_before_the_timing_lane_is_taken(
+    sandbox: Sandbox, admitted: Admitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_lane: list[bool] = []
+    plans, build = Inputs._plans, Inputs._build
+
+    async def planned(inputs: Inputs, shape: Shape, count: int) -> list[bytes]:
+        in_lane.append(lanes._timing_turns().locked())
+        return await plans(inputs, shape, count)
+
+    async def generator(inputs: Inputs) -> Blob:
+        in_lane.append(lanes._timing_turns().locked())
+        return await build(inputs)
+
+    async def work() -> Timing:
+        assert admitted.original.artefact is not None
+        side = RaceSide(admitted.original.artefact, {})
+        field = RaceInputs(sandbox, admitted.problem, Calls(Inputs(sandbox, admitted.problem)))
+        return await race(field, {"original": side, "candidate": side}, admitted.timed, replace(SHORT, most=2))
+
+    monkeypatch.setattr(Inputs, "_plans", planned)
+    monkeypatch.setattr(Inputs, "_build", generator)
+    assert anyio.run(work).pairs == 2
+    assert in_lane[:2] == [False, False], "the generator, and the first inputs"
 
 
 def test_inputs_may_be_asked_for_by_several_tasks_at_once(sandbox: Sandbox) -> None:

@@ -251,9 +251,12 @@ def counting(folder: Path, text: str = SLOW, generator: str = "print(7)") -> Pro
     return Problem("count", "program", "c", Program({"count.c": text}), spec)
 
 
-def admits(sandbox: Sandbox, problem: Problem, kept: KeptAdmissions) -> tuple[Admitted, ProgramEvaluator, int]:
-    """As another process admits it, without prompts, and how many jobs that took in the sandbox."""
-    evaluator = ProgramEvaluator(sandbox, Builder(sandbox, kept.folder or sandbox.cache), SHORT, single=True, kept=kept)
+def admits(
+    sandbox: Sandbox, problem: Problem, kept: KeptAdmissions, single: bool = True
+) -> tuple[Admitted, ProgramEvaluator, int]:
+    """As another process admits it, and how many jobs that took in the sandbox.  ``single``: without prompts."""
+    builder = Builder(sandbox, kept.folder or sandbox.cache)
+    evaluator = ProgramEvaluator(sandbox, builder, SHORT, single=single, kept=kept)
     runs = OriginalRuns()
     with recording() as recorder, counted_in(runs):
         found = anyio.run(evaluator.admit, problem)
@@ -305,6 +308,24 @@ def test_verdicts_on_a_kept_admission_are_those_on_a_new_one(
         )
         assert good.outcome is Outcome.CORRECT and good.timing is not None and good.timing.verdict == "faster"
         assert bad.outcome is Outcome.WRONG
+
+
+def test_a_single_candidate_takes_the_admission_of_a_search_and_a_search_none_of_a_single_one(
+    sandbox: Sandbox, tmp_path: Path, folder: Path
+) -> None:
+    problem, kept = counting(tmp_path), KeptAdmissions(folder, reads=True)
+    assert admits(sandbox, problem, kept)[2] >= 3
+    (tmp_path / "2.in").write_text("160000001\n")
+    searched, _, jobs = admits(sandbox, problem, kept, single=False)
+    assert jobs >= 3 and searched.notes == () and searched.facts.timed and searched.baseline.profile
+    again, evaluator, jobs = admits(sandbox, problem, kept)
+    assert jobs == 0 and again.notes[0].startswith("the original was not run again")
+    assert list(map(described, again.timed)) == list(map(described, searched.timed)), "not those of the first"
+    found = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(FAST)))
+    assert found.timing is not None and found.timing.verdict == "faster"
+    (folder / identity(problem)).unlink()
+    anew, _, jobs = admits(sandbox, problem, kept)
+    assert jobs >= 3 and "a test has changed since 20" in anew.notes[0]
 
 
 def test_the_values_of_timed_passes_are_drawn_anew_on_a_kept_admission(

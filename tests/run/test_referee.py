@@ -19,8 +19,9 @@ import pytest
 import maxcode
 from maxcode.core.types import Outcome
 from maxcode.errors import InputError, Interrupted
-from maxcode.run.referee import Judgement, Referee, metric_line, score_of
+from maxcode.run.referee import Judgement, Referee
 from maxcode.run.reward_server import RewardServer, _Batch
+from maxcode.run.score import metric_line, score_of
 from tests.support.cli import maxcode as command
 from tests.support.counting import LOOP, QUARTER, SLOW
 from tests.support.processes import wait_until

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from maxcode.cli.common import overrides
 from maxcode.core.types import Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.evaluate.ladder.reject import SOURCE_AT_MOST
+from maxcode.evaluate.program import admission
 from maxcode.policy.rules.rewriter import edits, unit_of
 from maxcode.run.complete_request import completed
 from maxcode.run.evaluation import evaluate_source
@@ -166,6 +168,21 @@ def test_a_candidate_that_never_runs_needs_no_admission(
     (tmp_path / "fast.c").write_text(SUM)
     with pytest.raises(InputError, match="passes none of its 2 tests"):
         evaluate_source(tmp_path / "fast.c", request)
+
+
+@pytest.mark.sandbox
+def test_a_wrong_candidate_is_told_while_its_problem_is_admitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def endless(*given: object) -> None:
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(admission, "depends", endless)  # what an admission does after the first answers
+    request = program(tmp_path, "slow.c", SUM)
+    (tmp_path / "fast.c").write_text(SUM.replace('"%d\\n", n', '"%d\\n", n + 1'))
+    found = evaluate_source(tmp_path / "fast.c", request)
+    assert (found.outcome, found.why) == (Outcome.WRONG, "not timed: wrong")
+    assert sum(found.tests.values()) == 2 and found.reasons
 
 
 @pytest.mark.sandbox

@@ -183,6 +183,8 @@ def test_the_last_work_takes_the_timing_lane_only_while_nobody_wants_it(tmp_path
             found.append(await builds())
             with also_in_timing_lane(lane):
                 found.append(await builds())
+                async with free_place() as is_taken, free_place() as is_taken_again:
+                    assert (is_taken, is_taken_again, is_free(lane)) == (True, False, False)
                 async with anyio.create_task_group() as group, timing_lane(lane):
                     group.start_soon(builds_into, found)
                     await anyio.sleep(0.5)

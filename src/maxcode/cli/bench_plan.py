@@ -19,7 +19,8 @@ from maxcode.run.complete_request import completed
 from maxcode.run.job import optimize_source
 from maxcode.run.method_parts import method_parts
 from maxcode.run.record import Line
-from maxcode.run.request import Request, asked_as, of_source
+from maxcode.run.request import Request, of_source
+from maxcode.run.request_checks import asked_as
 from maxcode.sandbox.lanes import share_builds
 from maxcode.search import methods
 from maxcode.search import value_guided as guided

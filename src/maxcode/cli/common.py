@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 import msgspec
@@ -29,8 +29,10 @@ from maxcode.problems.description import LIMIT_BELOW
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
-from maxcode.run.result import RunResult
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
+
+if TYPE_CHECKING:
+    from maxcode.run.result import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -26,10 +26,9 @@ from maxcode.cli.terminal import echo
 from maxcode.core.types import Outcome
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.display import Display
-from maxcode.run.evaluation import evaluate_into, evaluate_source
-from maxcode.run.progress import SearchProgress
-from maxcode.run.referee import metric_line
+from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
+from maxcode.run.score import metric_line
 from maxcode.run.waits import waits_on
 
 UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the user asked for a run
@@ -91,6 +90,9 @@ def _into(
     """Evaluates a candidate into a run folder, and prints the result; returns the exit status."""
     if candidate is None:
         raise click.UsageError("--out needs a CANDIDATE: a run folder does not keep the version of a suite")
+    from maxcode.run.evaluation_run import evaluate_into  # what makes a search is not imported for a single verdict
+    from maxcode.run.progress import SearchProgress
+
     with profiled(profiles) as recorder, SearchProgress(1) as progress, resumable():
         result = evaluate_into(candidate, request, progress.watch, progress.say)
     show(result, json_, recorder)

@@ -39,6 +39,10 @@ class Once(Generic[Made]):
         self._made: list[Made] = []
         self._lock = anyio.Lock()
 
+    @property
+    def is_made(self) -> bool:
+        return bool(self._made)
+
     async def get(self) -> Made:
         """What was made, always the same."""
         async with self._lock:

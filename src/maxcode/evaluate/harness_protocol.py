@@ -122,16 +122,19 @@ class WorksAhead(Protocol):
     An optional ability of harnesses.
     """
 
-    async def work_ahead(self, problem: Problem, action: Action) -> None: ...
+    async def work_ahead(self, problem: Problem, action: Action, pairs: int) -> None:
+        """``pairs``: those that ``race_fresh`` will be asked for, if the candidate is faster."""
+        ...
 
 
 @runtime_checkable
 class RefusesEarly(Protocol):
     """Refuses a candidate while its problem is being admitted.  An optional ability of harnesses."""
 
-    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
-        """The evaluation of a candidate that is rejected or surely does not build, for which no original has to run;
-        None for every other.  InputError if the original does not build."""
+    async def refused_early(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
+        """The evaluation of a candidate that is rejected, surely does not build, or is wrong on an input on which the
+        original has shown its answer, and what is known of the problem by then; None for every other.  InputError if
+        the original does not build."""
         ...
 
 

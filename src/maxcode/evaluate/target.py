@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
 from maxcode.core.types import Machine, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import Cluster, ClusterRequest, Report, opened
 from maxcode.evaluate.harness import HARNESSES, HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
+
+if TYPE_CHECKING:
+    from maxcode.evaluate.cluster import Cluster, ClusterRequest, Report
 
 
 class Target(Protocol):
@@ -103,5 +105,7 @@ def where(
     if asked is None:
         yield LocalMachine(single, goes_on)
         return
+    from maxcode.evaluate.cluster import opened  # few commands have a cluster
+
     with opened(asked, folder, say) as cluster:
         yield ClusterMachine(cluster)

@@ -13,15 +13,15 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import build_original
 from maxcode.observe.trajectory import LEAST_TOKENS
 from maxcode.policy.rules.rewriter import LANGUAGES
-from maxcode.problems import Loaded, load
-from maxcode.problems.small_shapes import shaped
+from maxcode.problems import Loaded
 from maxcode.run.asking import refuse_untellable
 from maxcode.run.interrupts import run_async
+from maxcode.run.loaded import loaded_of
 from maxcode.run.names import ASK, USUAL, usual_critic
 from maxcode.run.proposal import refuse_branch
 from maxcode.run.record import HEADER
-from maxcode.run.request import (
-    Request,
+from maxcode.run.request import Request
+from maxcode.run.request_checks import (
     refuse_replay,
     refuse_unpaid,
     refuse_unpriced,
@@ -83,12 +83,6 @@ def completed(request: Request) -> CompleteRequest:
     if request.policy == ASK:
         request = replace(request, out=folder)
     return CompleteRequest(loaded, request, folder)
-
-
-def loaded_of(request: Request) -> tuple[Loaded, Request]:
-    """Loads the problem in the requested shapes; the returned request holds these shapes as overrides."""
-    overrides = shaped(request.source, request.tests, request.overrides, request.shapes)
-    return load(request.source, request.tests, overrides), replace(request, overrides=overrides)
 
 
 def _refuse_without_rules(request: Request, problem: Problem) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
 from maxcode.core.ahead import started
 from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.harness_protocol import RefusesEarly, SearchHarness, WorksAhead
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.cures import cure_of_candidate
-from maxcode.evaluate.ladder.prepare import Admitted, unadmitted
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
@@ -27,14 +26,14 @@ from maxcode.run.admission import Say, Watch, notes_on
 from maxcode.run.candidate_result import CandidateResult, result_of
 from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.certificate.unseen import PAIRS, timed_on
-from maxcode.run.complete_request import loaded_of
 from maxcode.run.deadline import Deadline, TimeEnded
-from maxcode.run.given_candidate import GIVEN_FILE, read_candidate, settled
+from maxcode.run.given_candidate import read_candidate, settled
 from maxcode.run.interrupts import run_async
-from maxcode.run.job import optimize_source
-from maxcode.run.record import Line
+from maxcode.run.loaded import loaded_of
 from maxcode.run.request import Request
-from maxcode.run.result import RunResult
+
+if TYPE_CHECKING:
+    from maxcode.evaluate.cluster import ClusterRequest
 
 
 def evaluate_source(
@@ -50,20 +49,6 @@ def evaluate_source(
     deadline, (loaded, _) = Deadline(request.total_seconds), loaded_of(request)
     program = _reference(loaded) if candidate is None else read_candidate(candidate, loaded.problem)
     return evaluate_loaded(program, loaded, request.measured_on, Judging(decides_slower, say, deadline))
-
-
-def evaluate_into(
-    candidate: Path,
-    request: Request,
-    watch: Callable[[Line], None] = lambda line: None,
-    say: Callable[[str], None] = lambda words: None,
-) -> RunResult:
-    """Measures one candidate as ``evaluate_source`` does, and writes record, difference, certificate and report to the
-    run folder ``request.out``.  The same call takes up what was recorded there."""
-    loaded, _ = loaded_of(request)
-    read_candidate(candidate, loaded.problem)  # refuses what cannot be read before anything is built
-    policy = f"{GIVEN_FILE}{candidate.resolve() if candidate.exists() else candidate}"
-    return optimize_source(replace(request, policy=policy, method="best-of-n", budget=1), watch, say=say)
 
 
 @final
@@ -138,11 +123,11 @@ async def _opened(action: Action, problem: Problem, target: Target, how: Judging
             early.append(found)
             admission.cancel()
 
-    early: list[Evaluation] = []
+    early: list[tuple[Admitted, Evaluation]] = []
     with anyio.CancelScope() as admission:
         async with started(refused), _helped(harness, problem, action):
             return await judged()
-    return Measured(target.machine(harness), unadmitted(problem), early[0])
+    return Measured(target.machine(harness), *early[0])
 
 
 @asynccontextmanager
@@ -151,7 +136,7 @@ async def _helped(harness: SearchHarness, problem: Problem, action: Action) -> A
     if not isinstance(harness, WorksAhead):
         yield
         return
-    async with started(partial(harness.work_ahead, problem, action)):
+    async with started(partial(harness.work_ahead, problem, action, PAIRS)):
         yield
 
 

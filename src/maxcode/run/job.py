@@ -43,7 +43,8 @@ from maxcode.run.optimize import Run, optimize
 from maxcode.run.proposal import Proposal, write_branch, write_proposal
 from maxcode.run.record import EVENTS, Line, Opened, Record, read_events
 from maxcode.run.report import NAME as REPORT
-from maxcode.run.request import Request, asks_model, refuse_unmeasurable
+from maxcode.run.request import Request
+from maxcode.run.request_checks import asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, remove_best, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, not_measured, smaller_patch

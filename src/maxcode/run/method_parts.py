@@ -20,7 +20,8 @@ from maxcode.policy.agent import agent_model
 from maxcode.run.admission import Admission
 from maxcode.run.asking import asked_policy
 from maxcode.run.names import ASK, CALLED, critic, guide, policy
-from maxcode.run.request import Request, rules_of
+from maxcode.run.request import Request
+from maxcode.run.request_checks import rules_of
 from maxcode.search import methods
 from maxcode.search.scene import Scene, admitted_scene
 from maxcode.search.value import ValueRoles, load

@@ -30,7 +30,8 @@ from maxcode.run.hottest import EDIT
 from maxcode.run.proposal import NAME as PROPOSAL
 from maxcode.run.record import GIVEN, check_header, read_header
 from maxcode.run.report import RESULT, write_report
-from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
+from maxcode.run.request import Request
+from maxcode.run.request_checks import asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
 _MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS, GIVEN})

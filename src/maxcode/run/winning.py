@@ -19,7 +19,8 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.observe.known import is_near_floor
 from maxcode.policy.rules.rewriter import rules_seen, unit_of
 from maxcode.run.names import POLICIES, REWRITER
-from maxcode.run.request import Request, rules_of
+from maxcode.run.request import Request
+from maxcode.run.request_checks import rules_of
 
 LITTLE = 1.2  # times as fast: below it a result says what is left to do
 _SHOWN_STEPS, _SHOWN = 2, 230  # steps of the path, and characters of each

@@ -150,9 +150,11 @@ async def build_lane() -> AsyncIterator[None]:
 @asynccontextmanager
 async def free_place() -> AsyncIterator[bool]:
     """Takes one place to build, or one more, if it is free at once: whether it did.  So who holds a place already can
-    ask for another one, and never waits for itself."""
+    ask for another one, and never waits for itself.  In ``also_in_timing_lane`` that may be the timing lane."""
+    spare = _spare.get() if _cores.get() is None else None
     with ExitStack() as stack:
-        yield _shared is None and _took_place(stack)  # shared places are for all processes
+        is_free = _shared is None and (_took_place(stack) or (spare is not None and _took_lane(stack, spare)))
+        yield is_free  # shared places are for all processes
 
 
 @contextmanager
@@ -182,9 +184,11 @@ def _took_place(stack: ExitStack | AsyncExitStack) -> bool:
     return True
 
 
-def _took_lane(stack: AsyncExitStack, path: Path) -> bool:
+def _took_lane(stack: ExitStack | AsyncExitStack, path: Path) -> bool:
     with ExitStack() as held:
         lock = _timing_turns()
+        if lock.locked():  # perhaps by this task
+            return False
         try:
             lock.acquire_nowait()
         except anyio.WouldBlock:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, final
 
+import anyio
 import anyio.to_thread
 
 from maxcode.code.expressions import value_of
-from maxcode.core.turns import Once
+from maxcode.core.turns import Once, Turns
 from maxcode.core.types import Checker, FunctionSpec, Limits, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, first_difference
@@ -28,6 +29,7 @@ from maxcode.evaluate.function.glue import empty_driver, generator_glue
 from maxcode.evaluate.function.habits import HABITS, NAMES, SUMS_LOSE, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
+from maxcode.sandbox.lanes import also_in_timing_lane, build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
 Kept = TypeVar("Kept")  # of a run
@@ -185,17 +187,45 @@ class Inputs:
         self._start = Start(sandbox, problem, empty_driver(self._spec, problem.language))
         self._ready: dict[Shape, float] = {}
         self._waiting: dict[Shape, list[bytes]] = {}
+        self._making, self._used_up = Turns(), anyio.Event()
 
     async def fresh(self, shape: Shape, ahead: int = 1) -> Blob:
         """The plan of a shape's calls with inputs nobody has seen; InputError when the user's inputs.c fails.
 
         ``ahead``: how many plans at most to make together where none is waiting.  Each is handed out once.
         """
-        waiting = self._waiting.setdefault(shape, [])
+        waiting = await self._some(shape, ahead)
+        plan = Blob.of(waiting.pop())
         if not waiting:
-            held = shape.rounds * shape.spec.slots * sum(_read_bytes(shape))
-            waiting += await self._plans(shape, max(1, min(ahead, _AHEAD_BYTES // max(1, held))))
-        return Blob.of(waiting.pop())
+            self._used_up.set()
+        return plan
+
+    async def ahead(self, shapes: Sequence[Shape], count: int) -> None:
+        """Makes what ``fresh`` and ``ready_s`` need, where nothing is waiting, in a place to build or, if that is held
+        by what works ahead, in the timing lane."""
+        if self._start.is_built and all(self._waiting.get(shape) for shape in shapes):
+            return
+        with also_in_timing_lane():
+            async with build_lane():
+                await self._start.built()
+                for shape in shapes:
+                    await self._some(shape, count)
+
+    async def keep_ahead(self, shapes: Sequence[Shape], count: int) -> None:
+        """Does so again whenever the plans of a shape are used up; never ends."""
+        while True:
+            self._used_up = anyio.Event()
+            await self.ahead(shapes, count)
+            await self._used_up.wait()
+
+    async def _some(self, shape: Shape, count: int) -> list[bytes]:
+        """The plans of a shape that wait, at least one; ``count`` at most are made where there are none."""
+        waiting = self._waiting.setdefault(shape, [])
+        async with self._making.of(shape.name):
+            if not waiting:
+                held = shape.rounds * shape.spec.slots * sum(_read_bytes(shape))
+                waiting += await self._plans(shape, max(1, min(count, _AHEAD_BYTES // max(1, held))))
+        return waiting
 
     async def fresh_each(self, shapes: Sequence[Shape]) -> list[Blob]:
         """A plan for each of the shapes, with inputs nobody has seen; all are made in one session."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,7 @@ from maxcode.evaluate.function.elementwise import NUDGED, nudged, odd
 from maxcode.evaluate.function.function import Shape, advised
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
-from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox, Session
 
 
 @final
@@ -36,13 +37,27 @@ class OriginalNearby:
 
     async def answers(self, sandbox: Sandbox, problem: Problem, given: Input) -> list[bytes]:
         """What the original answers when the real numbers among its inputs change a little; only what ends well."""
-        shape = shape_of(given)
+        return (await self.all_answers(sandbox, problem, [given]))[0]
+
+    async def all_answers(self, sandbox: Sandbox, problem: Problem, inputs: Sequence[Input]) -> list[list[bytes]]:
+        """The same on each of these inputs, in one session: to start one may take longer than the runs."""
         with ExitStack() as own:
-            plans = [nudged(shape, given.stdin.read()) for _ in range(NUDGED)]
-            blobs = [own.enter_context(Blob.of(plan)) for plan in plans]
-            async with sandbox.session([self.original, *blobs], bare=True) as session:
-                runs = [await session.run(job_for(problem, self.original, replace(given, stdin=one))) for one in blobs]
-        return [ran.stdout for ran in runs if ran.ok and len(ran.stdout) == len(given.expected or ran.stdout)]
+            asked: list[list[Input]] = []
+            for given in inputs:
+                plans = await anyio.to_thread.run_sync(_nudged_plans, given)
+                asked.append([replace(given, stdin=own.enter_context(Blob.of(plan))) for plan in plans])
+            blobs = [self.original, *(one.stdin for each in asked for one in each)]
+            async with sandbox.session(blobs, bare=True) as session:
+                return [await self._answers(session, problem, each) for each in asked]
+
+    async def _answers(self, session: Session, problem: Problem, asked: Sequence[Input]) -> list[bytes]:
+        runs = [(one, await session.run(job_for(problem, self.original, one))) for one in asked]
+        return [ran.stdout for one, ran in runs if ran.ok and len(ran.stdout) == len(one.expected or ran.stdout)]
+
+
+def _nudged_plans(given: Input) -> list[bytes]:
+    plan = given.stdin.read()
+    return [nudged(shape_of(given), plan) for _ in range(NUDGED)]
 
 
 def shape_of(given: Input) -> Shape:

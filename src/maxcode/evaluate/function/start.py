@@ -48,6 +48,14 @@ class Start:
         self._text = text
         self._empty = Once(self._build)
 
+    @property
+    def is_built(self) -> bool:
+        return self._empty.is_made
+
+    async def built(self) -> None:
+        """Builds it where it is not built yet."""
+        await self._empty.get()
+
     async def least_s(self, plan: Blob) -> float:
         """CPU seconds up to the first call of a plan, the median of some runs."""
         empty = await self._empty.get()

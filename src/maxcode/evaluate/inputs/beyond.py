@@ -46,6 +46,7 @@ _BITS = {"int": 31, "long": 63}
 _AT_JUMPS = 4  # shapes
 _PLAIN = ("-O0", "-ffp-contract=off", "-fno-fast-math")
 _USUAL_BITS = 10  # of whole numbers that are drawn the usual way
+_NEARBY_BYTES = 64 << 20  # of the inputs nearby, and of the answers to them, in one session
 _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 
 
@@ -157,7 +158,11 @@ class Beyond:
     @in_stage("steady answers")
     async def _steady(self, known: Sequence[Input]) -> list[Input]:
         """Those to which the original gives the same answer again, which hardly changes when the inputs hardly do."""
-        return [one for one in await self._same_again(known) if await self._is_steady(one)]
+        found: list[Input] = []
+        for group in _groups(await self._same_again(known)):
+            nearby = await self.nearby.all_answers(self.source.sandbox, self.problem, group)
+            found += [one for one, near in zip(group, nearby, strict=True) if await self._is_steady(one, near)]
+        return found
 
     async def _same_again(self, known: Sequence[Input]) -> list[Input]:
         """Those to which the original gives the same answer again, with its seconds."""
@@ -168,9 +173,8 @@ class Beyond:
         good = {result.name: result.seconds for result in again.results if result.outcome is Outcome.CORRECT}
         return [replace(one, seconds=good[one.name]) for one in known if one.name in good]
 
-    async def _is_steady(self, given: Input) -> bool:
+    async def _is_steady(self, given: Input, near: Sequence[bytes]) -> bool:
         assert given.expected is not None
-        near = await self.nearby.answers(self.source.sandbox, self.problem, given)
         steady = await computed(is_steady, shape_of(given), given.expected, near)
         return steady and len(near) == NUDGED
 
@@ -198,6 +202,20 @@ class Beyond:
             return clean
         whole = any(one.ctype in ("int", "long") for one in spec_of(self.problem).arrays)
         return frozenset() if whole else names
+
+
+def _groups(inputs: Sequence[Input]) -> list[list[Input]]:
+    """The inputs in the same order, some together whose nearby ones and answers are not too large for one session."""
+    found: list[list[Input]] = []
+    left = 0
+    for one in inputs:
+        size = NUDGED * (one.stdin.size + len(one.expected or b""))
+        if not found or size > left:
+            found.append([])
+            left = _NEARBY_BYTES
+        found[-1].append(one)
+        left -= size
+    return found
 
 
 def _free(spec: FunctionSpec, own: frozenset[str]) -> list[Argument]:

@@ -15,10 +15,9 @@ from dataclasses import replace
 from functools import partial
 from typing import final
 
-import anyio
-
 from maxcode.core.ahead import computed
 from maxcode.core.phases import in_stage
+from maxcode.core.turns import Turns
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.format_model import Understood
@@ -65,13 +64,13 @@ class FreshInputs:
         self._answered: dict[tuple[str, bool], GeneratedInputs] = {}
         self._made: dict[tuple[str, bool], GeneratedInputs] = {}
         self._clean: dict[str, tuple[Input, ...]] = {}
-        self._making = anyio.Lock()
+        self._making = Turns()
 
     async def made(self, admitted: Admitted, harsh: bool = False) -> GeneratedInputs:
         """The inputs for a problem; ``harsh``: others, several times as many."""
         found = await self.answered(admitted, harsh)
         key = (identity(admitted.problem), harsh)
-        async with self._making:
+        async with self._making.of(f"{key}"):
             if key not in self._made:
                 self._made[key] = await self._sanitized(admitted, found) if found.unsanitized else found
             return self._made[key]
@@ -80,7 +79,7 @@ class FreshInputs:
         """The same, those included on which the sanitizers may find something in the original.  To differ from it
         there proves nothing, and to agree with it there does; so they are looked at only where a winner differs."""
         key = (identity(admitted.problem), harsh)
-        async with self._making:
+        async with self._making.of(f"{key}"):
             if key not in self._answered:
                 self._answered[key] = await self._make(admitted, harsh)
             return self._made.get(key, self._answered[key])

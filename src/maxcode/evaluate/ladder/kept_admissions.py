@@ -13,12 +13,14 @@ import hashlib
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar, final
+from typing import Generic, TypeVar, final
 
+import anyio.to_thread
 import msgspec
 
 from maxcode import errors
@@ -44,6 +46,26 @@ class _Kept:
     rests_on: dict[str, str]
     at: float
     found: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Earlier(Generic[Found]):
+    """What earlier commands have kept of one admission.
+
+    ``found``: None if there is none that may be used.  ``notes``: since when nothing has changed, or what has, for the
+    user.
+    """
+
+    kept: KeptAdmissions
+    name: str
+    rests_on: Mapping[str, str]
+    found: Found | None
+    notes: tuple[str, ...]
+
+    async def keep(self, found: Found) -> None:
+        """Keeps what was learned in its place."""
+        await anyio.to_thread.run_sync(self.kept.keep, self.name, self.rests_on, found)
 
 
 @final
@@ -91,6 +113,32 @@ class KeptAdmissions:
         if changed := [one for one, now in rests_on.items() if kept.rests_on.get(one) != now]:
             return None, f"{', '.join(changed)} {'has' if len(changed) == 1 else 'have'} changed since {since}"
         return found, f"nothing has changed since {since}"
+
+    async def earlier(
+        self, sandbox: Sandbox, identity: str, prompts: bool, parts: Mapping[str, Iterable[str]], kind: type[Found]
+    ) -> Earlier[Found]:
+        """What is kept of the admission of this problem.
+
+        ``prompts``: with all that prompts tell.  One without that may be found in what a search has kept, which knows
+        all that a single command needs.
+        """
+        names = (identity,) if prompts else (f"{identity}-single", identity)
+        rests_on = await anyio.to_thread.run_sync(self.rests_on, sandbox, parts)
+        found, notes = await anyio.to_thread.run_sync(partial(self._first, names, rests_on, kind))
+        return Earlier(self, names[0], rests_on, found, notes)
+
+    def _first(
+        self, names: Sequence[str], rests_on: Mapping[str, str], kind: type[Found]
+    ) -> tuple[Found | None, tuple[str, ...]]:
+        """What is kept under the first of these names that may be used, with the note on it."""
+        reasons = []
+        for name in names:
+            found, why = self.find(name, rests_on, kind)
+            if found is not None:
+                return found, (NOT_AGAIN.format(why),)
+            reasons.append(why)
+        changed = [AGAIN.format(why) for why in reasons if why not in ("", NOT_KEPT)]
+        return None, tuple(changed[:1])
 
     def takes(self, size: int) -> bool:
         """Whether so many bytes would be kept: ask before they are copied."""

@@ -77,6 +77,14 @@ class InputSource(Protocol):
     @property
     def renews(self) -> bool: ...
 
+    async def ahead(self, timed: Sequence[Input]) -> None:
+        """Makes what the first passes over these inputs need, so that nothing of it is made in the timing lane."""
+        ...
+
+    async def keep_ahead(self, timed: Sequence[Input]) -> None:
+        """The same of later passes, while others are timed, in a place to build; may go on until it is cancelled."""
+        ...
+
     async def for_pass(self, given: Input, own: ExitStack) -> Input:
         """The input of one pass; ``own`` ends with the pass.  ``expected`` is None if the input is new."""
         ...
@@ -113,6 +121,12 @@ class Copies:
     """The same inputs in every pass, each as a copy that no other process has open."""
 
     renews: bool = False
+
+    async def ahead(self, timed: Sequence[Input]) -> None:
+        return None
+
+    async def keep_ahead(self, timed: Sequence[Input]) -> None:
+        return None
 
     async def for_pass(self, given: Input, own: ExitStack) -> Input:
         return replace(given, stdin=own.enter_context(given.stdin.copy()))

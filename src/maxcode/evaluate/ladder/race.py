@@ -19,6 +19,7 @@ from statistics import fmean
 from typing import Literal, Protocol, final
 
 from maxcode.code.languages import language
+from maxcode.core.ahead import started
 from maxcode.core.phases import TIMING, activity
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
@@ -136,6 +137,14 @@ class Track:
         """The clock that decides."""
         return self._field.clock
 
+    async def ahead(self) -> None:
+        """Makes what its first passes need, which may be beside other timing."""
+        await self._field.source.ahead(self._timed)
+
+    async def keep_ahead(self) -> None:
+        """The same of later passes, until it is cancelled."""
+        await self._field.source.keep_ahead(self._timed)
+
     async def pair(self) -> Pair:
         """One pass by every side, the mean of two if they are short.  WrongOutput if a run fails or is wrong."""
         passes = [await self._defined_pass()]
@@ -220,7 +229,7 @@ async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seque
     A tie with the incumbent does not end the race, because the candidate may still be confirmed as faster than the
     original.
     """
-    held = await run_until(end_of_race(rule, "incumbent" in entries), Track(field, entries, timed))
+    held = await _held(end_of_race(rule, "incumbent" in entries), Track(field, entries, timed))
     return timing_of(field.problem, held, timed)
 
 
@@ -242,7 +251,7 @@ async def playoff(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> RaceVerdict:
     """The verdict of the candidate against the incumbent on fresh pairs."""
-    return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
+    return (await _held(end_of_playoff(rule), Track(field, entries, timed))).verdict
 
 
 def end_of_playoff(rule: RaceRule) -> End:
@@ -258,7 +267,7 @@ async def confirm(
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.  If the goal is the wall
     clock, the speed-up on one core is measured as well.
     """
-    held = await run_until(end_of_confirmation(rule), Track(field, entries, timed))
+    held = await _held(end_of_confirmation(rule), Track(field, entries, timed))
     single = await on_one_core(field, entries, timed, rule) if field.clock == "wall" else None
     return replace(timing_of(field.problem, held, timed), confirmed=True, single=single)
 
@@ -316,6 +325,13 @@ async def timing_alone(clock: Clock) -> AsyncIterator[None]:
             await stack.enter_async_context(no_builds())
         stack.enter_context(activity(TIMING))
         yield
+
+
+async def _held(end: End, track: Track) -> RaceResult:
+    """The same; what the passes need is made before the lane is taken, and beside it."""
+    await track.ahead()
+    async with started(track.keep_ahead):
+        return await run_until(end, track)
 
 
 async def run_until(end: End, track: Pairing) -> RaceResult:

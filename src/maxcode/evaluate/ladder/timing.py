@@ -27,6 +27,7 @@ from maxcode.sandbox.lanes import build_lane
 
 COUNTS = 2
 LARGE = 1.25  # from this ratio on, fewer instructions must show in seconds
+REMEMBERED = 1 << 14  # timings; a training run evaluates millions of candidates
 UNSTEADY = 0.01  # spread of counts that gives a warning
 
 _Count = dict[Side, dict[str, int]]  # by side and input
@@ -84,6 +85,13 @@ def warnings_of(timing: Timing) -> tuple[str, ...]:
     if timing.uncounted:
         found.append(f"a tie by the clock; instructions could not be counted: {timing.uncounted}")
     return tuple(found)
+
+
+def remember(known: dict[str, Timing], key: str, timing: Timing) -> None:
+    """Keeps a timing; the oldest go if there are too many."""
+    known[key] = timing
+    while len(known) > REMEMBERED:
+        del known[next(iter(known))]
 
 
 def _count_warnings(timing: Timing) -> list[str]:

@@ -7,7 +7,6 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -17,7 +16,7 @@ import anyio.to_thread
 from maxcode.core.types import Evaluation, Facts, Outcome, Problem, TimedInput
 from maxcode.evaluate.function.habits import HABITS, OF_FEW
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.kept_admissions import AGAIN, NOT_AGAIN, NOT_KEPT, KeptAdmissions
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S
 from maxcode.evaluate.machine.roofline import memory_gbs
@@ -128,17 +127,15 @@ class ModuleAdmissions:
         """The stage with new weights, what an earlier command has kept of the reference or what is learned now, and a
         note on it.  On a GPU nothing is kept: a candidate is refused by seconds that are measured here."""
         kept = KeptAdmissions() if stage.on_device else self._earlier
-        full = identity(stage.problem)
-        names = (full,) if self._prompts else (f"{full}-single", full)  # a search knows all that a single command needs
-        rests_on = await anyio.to_thread.run_sync(lambda: kept.rests_on(self._sandbox, parts(stage.runtime)))
-        known, why = await anyio.to_thread.run_sync(_found, kept, names, rests_on)
-        if known is not None:
+        named = identity(stage.problem)
+        earlier = await kept.earlier(self._sandbox, named, self._prompts, parts(stage.runtime), LearnedContract)
+        if (known := earlier.found) is not None:
             stage = replace(stage, contract=known.contract)
             self._tell(stage, reference)
-            return await stage.with_weights(reference), known, (NOT_AGAIN.format(why),)
+            return await stage.with_weights(reference), known, earlier.notes
         stage, known = await self._learned(stage, reference)
-        await anyio.to_thread.run_sync(kept.keep, names[0], rests_on, known)
-        return stage, replace(known, all_s=0.0), (AGAIN.format(why),) if why else ()
+        await earlier.keep(known)
+        return stage, replace(known, all_s=0.0), earlier.notes
 
     async def _learned(self, stage: SideStarter, reference: ModuleSide) -> tuple[SideStarter, LearnedContract]:
         began = time.monotonic()
@@ -159,20 +156,6 @@ class ModuleAdmissions:
             seconds = min(pair.total("original") for pair in pairs) / 2
             reasons = degenerate(stage.contract) if stage.on_device else await _degenerate(stage, track, seconds)
         return seconds, reasons
-
-
-def _found(
-    kept: KeptAdmissions, names: Sequence[str], rests_on: Mapping[str, str]
-) -> tuple[LearnedContract | None, str]:
-    """What is kept under the first of these names that may be used, and since when; None, and what has changed since,
-    if none may."""
-    reasons = []
-    for name in names:
-        known, why = kept.find(name, rests_on, LearnedContract)
-        if known is not None:
-            return known, why
-        reasons.append(why)
-    return None, next((why for why in reasons if why not in ("", NOT_KEPT)), "")
 
 
 async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:

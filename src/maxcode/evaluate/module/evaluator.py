@@ -35,7 +35,7 @@ class ModuleEvaluator(RoundsEvaluator[Staged, ModuleSide]):
         super().__init__(sandbox, stages, rule)
         self._work_ahead = stages.work_ahead
 
-    async def work_ahead(self, problem: Problem, action: Action) -> None:
+    async def work_ahead(self, problem: Problem, action: Action, pairs: int) -> None:
         """The role ``WorksAhead``: builds the candidate while the reference is being called, and draws weights."""
         if action.program is not None and await self.refused_early(problem, action) is None:
             await self._work_ahead(problem, action.program)

@@ -24,7 +24,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
 from maxcode.evaluate.ladder.interpreter import tongue_of
-from maxcode.evaluate.ladder.kept_admissions import AGAIN, NOT_AGAIN, NOT_KEPT, KeptAdmissions
+from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.original_runs import plan, step
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
@@ -91,7 +91,21 @@ class Admissions:
         self._prompts = prompts
         self._earlier = kept
         self._admitted: dict[str, Admitted] = {}
+        self._begun: dict[str, Admitted] = {}
+        self._known: dict[str, anyio.Event] = {}
         self._admitting = anyio.Lock()
+
+    async def begun(self, problem: Problem) -> Admitted:
+        """What an admission that goes on knows of the inputs, as soon as the original has answered them."""
+        await self._event(problem).wait()
+        return self._begun[identity(problem)]
+
+    def _event(self, problem: Problem) -> anyio.Event:
+        return self._known.setdefault(identity(problem), anyio.Event())
+
+    def _tell(self, problem: Problem, begun: Admitted) -> None:
+        self._begun[identity(problem)] = begun
+        self._event(problem).set()
 
     async def of(self, problem: Problem) -> Admitted:
         """The admission of ``problem``, made on first use (a stage of SQD shares its parent's)."""
@@ -116,21 +130,20 @@ class Admissions:
     async def _known_or_learned(self, problem: Problem, original: Built) -> Admitted:
         """What an earlier command has kept, with a note on it; else what is learned now, which is kept."""
         assert original.artefact is not None
-        key, began = f"{identity(problem)}{'' if self._prompts else '-single'}", time.monotonic()
+        began = time.monotonic()
         runtime = await self._sandbox.copy_of(tongue_of(problem).runtime)
         files = parts(problem, original.artefact, str(runtime))
-        rests_on = await anyio.to_thread.run_sync(self._earlier.rests_on, self._sandbox, files)
-        known, why = await anyio.to_thread.run_sync(self._earlier.find, key, rests_on, Learned)
-        if known is not None:
+        earlier = await self._earlier.earlier(self._sandbox, identity(problem), self._prompts, files, Learned)
+        if (known := earlier.found) is not None:
             source = PROGRAM_KINDS[problem.kind].source(self._sandbox, problem)
             admitted = known.admitted(problem, original, source)
-            return replace(admitted, notes=(NOT_AGAIN.format(why), *admitted.notes))
-        admitted = await self._learned(problem, original)
-        if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
-            learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
-            await anyio.to_thread.run_sync(self._earlier.keep, key, rests_on, learned)
-        note = () if why in ("", NOT_KEPT) else (AGAIN.format(why),)
-        return replace(admitted, notes=(*note, *admitted.notes))
+            self._tell(problem, admitted)
+        else:
+            admitted = await self._learned(problem, original)
+            if is_lasting(admitted) and self._earlier.takes(size_of(admitted)):
+                learned = await anyio.to_thread.run_sync(Learned.of, admitted, time.monotonic() - began)
+                await earlier.keep(learned)
+        return replace(admitted, notes=(*earlier.notes, *admitted.notes))
 
     async def _learned(self, problem: Problem, original: Built) -> Admitted:
         assert original.artefact is not None
@@ -144,15 +157,17 @@ class Admissions:
         dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
         await self._agrees_with_itself(problem, original, inputs, kept)
         kept = tuple(source.looked_at_twice(given, original.artefact) for given in kept)
+        slimmer = without(problem, frozenset(given.name for given in inputs) - names)
+        notes = _told_of_dropped(verified, names, f"; {cure}" if cure else why_unavailable(problem))
+        told = Evaluation(Outcome.CORRECT)
+        self._tell(problem, Admitted(slimmer, kept, (), original, told, dropped, tuple(notes), source))
         kept = (*kept, *await source.beyond(self._builder, problem, original.artefact, "seen"))
         timed, warning = choose_timed(
             tuple(given for given in kept if given.workload.is_timed),
             problem.goal == "instructions",
             await kind.start_s(self._sandbox, problem),
         )
-        slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
-        notes = _told_of_dropped(verified, names, f"; {cure}" if cure else why_unavailable(problem))
         unwritten = await depends(self._sandbox, slimmer, original.artefact, chosen(kept))
         notes += [_UNWRITTEN.format(problem.program.name)] if unwritten is not None else []
         notes += [warning] if warning else []  # the last, which says why nothing is timed

@@ -16,8 +16,6 @@ from dataclasses import replace
 from functools import partial
 from typing import final
 
-import anyio
-
 from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
 from maxcode.core.stats import RaceRule
@@ -42,14 +40,15 @@ from maxcode.evaluate.ladder.interpreter import named
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.leader import last_standing
-from maxcode.evaluate.ladder.prepare import Admitted, build_original, identity
+from maxcode.evaluate.ladder.prepare import Admitted, build_original, identity, unadmitted
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
-from maxcode.evaluate.ladder.timing import confirm, playoff, race
+from maxcode.evaluate.ladder.timing import confirm, playoff, race, remember
 from maxcode.evaluate.ladder.unwritten import chosen, depends, refusal
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
+from maxcode.evaluate.program.early import EarlyLooks, FreshAhead
 from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import also_in_timing_lane, build_lane, several_places, timing_lane
@@ -58,7 +57,6 @@ from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
 PARALLEL = 1.05  # more CPU seconds than wall seconds, by this factor, need several cores
-REMEMBERED = 1 << 14  # timings; a training run evaluates millions of candidates
 
 
 @final
@@ -99,7 +97,8 @@ class ProgramEvaluator:
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._single = single
         self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not single, kept=kept)
-        self._is_raced: anyio.Event | None = None
+        self._early = EarlyLooks(sandbox)
+        self._ahead: FreshAhead | None = None
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
         self._racing = Turns()
@@ -154,6 +153,10 @@ class ProgramEvaluator:
 
     async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
         """Race the original and the winner on inputs that the winner was not given."""
+        ahead = self._ahead if self._ahead is not None and self._ahead.is_of(winner, pairs) else None
+        return await (ahead.race.get() if ahead is not None else self._race_fresh(problem, winner, pairs))
+
+    async def _race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
         return await (await self.check(problem, winner)).race_fresh(pairs)
 
     # ------------------------------------------------------------------------------------------------- admission
@@ -184,7 +187,7 @@ class ProgramEvaluator:
                 return unbuilt(built)
             if (refused := not_permitted(problem, action.program)) is not None:
                 return refused
-            verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
+            verified = await self._early.verified(admitted.problem, built.artefact, admitted.inputs)
             found = ladder_of(built, verified)
             if found.outcome is Outcome.CORRECT and not admitted.reads_unwritten:
                 found = await self._on_filled_memory(admitted, built.artefact, found)
@@ -206,25 +209,25 @@ class ProgramEvaluator:
         async with build_lane():
             return (await self._builder.build(problem, action.program, final=self._single)).machine_code
 
-    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
-        """The role ``RefusesEarly``: builds the candidate while the original is admitted.  A compiler that was
-        stopped may have met a busy machine: that is decided by ``evaluate``, behind the admission."""
+    async def refused_early(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
+        """The role ``RefusesEarly``: builds the candidate while the original is admitted (``early.py``).  A compiler
+        that was stopped may have met a busy machine: that is decided by ``evaluate``, behind the admission."""
         if (refused := reject(problem, action)) is not None:
-            return refused
+            return unadmitted(problem), refused
         assert action.program is not None
         async with build_lane():
             built = await self._builder.build(problem, action.program, final=self._single)
             await build_original(self._builder, problem)  # an original that does not build is the first thing to tell
-        if built.artefact is not None:
-            return not_permitted(problem, action.program)
-        return unbuilt(built) if built.is_lasting else None
+        return await self._early.refused(self._admissions, problem, action.program, built)
 
-    async def work_ahead(self, problem: Problem, action: Action) -> None:
-        """The role ``WorksAhead``: makes the fresh inputs as soon as the candidate is timed by CPU time."""
-        self._is_raced = anyio.Event()
-        await self._is_raced.wait()
-        if problem.goal != "wall":
+    async def work_ahead(self, problem: Problem, action: Action, pairs: int) -> None:
+        """The role ``WorksAhead``: makes the fresh inputs as soon as the candidate is timed by CPU time, and races it
+        on them as soon as its gain is confirmed."""
+        if action.program is not None and problem.goal != "wall":
+            self._ahead = FreshAhead(action.program, pairs, partial(self._race_fresh, problem))
+            await self._ahead.is_raced.wait()
             await self._unseen.answered(await self._admissions.of(problem))
+            await self._ahead.work()
 
     async def _on_filled_memory(self, admitted: Admitted, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a right candidate after its runs on filled memory: wrong, if its answers change."""
@@ -248,8 +251,8 @@ class ProgramEvaluator:
                 entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
                 incumbent_entry = await self._incumbent(problem, program, incumbent)
                 beside: dict[Side, RaceSide] = {"incumbent": incumbent_entry} if incumbent_entry is not None else {}
-                if self._is_raced is not None:
-                    self._is_raced.set()
+                if self._ahead is not None:
+                    self._ahead.is_raced.set()
                 try:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
@@ -258,7 +261,7 @@ class ProgramEvaluator:
                     "dominated",
                     "noisy",
                 ):  # these depend on the incumbent or on the load, not only on the candidate
-                    _keep(self._timings, key, timing)
+                    remember(self._timings, key, timing)
         return with_timing(found, timing, admitted)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, RaceSide], beside: dict[Side, RaceSide]) -> Timing:
@@ -368,7 +371,10 @@ class ProgramEvaluator:
             if on_made and (failure := await self._unseen.failure(admitted, entry.artefact)) is not None:
                 return failure
             looks = await stack.enter_async_context(started(looked))
-            return await examiner.examined(admitted, program, entry.artefact, await timed(), looks)
+            found = await timed()
+            if self._ahead is not None:
+                self._ahead.told(found)
+            return await examiner.examined(admitted, program, entry.artefact, found, looks)
 
     async def _confirmed_time(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
         """The evaluation with the timing on fresh pairs, or without one if a timed run failed."""
@@ -383,15 +389,8 @@ class ProgramEvaluator:
                 return wrong_while_timed(found, wrong)
             if timing.verdict == "noisy":
                 return with_timing(found, timing, admitted)
-            _keep(self._confirmations, key, timing)
+            remember(self._confirmations, key, timing)
         return with_timing(found, self._confirmations[key], admitted)
-
-
-def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:
-    """Keep a timing; the oldest go if there are too many."""
-    known[key] = timing
-    while len(known) > REMEMBERED:
-        del known[next(iter(known))]
 
 
 async def open_evaluator(seed: int | None = None, before: frozenset[str] = frozenset()) -> ProgramEvaluator:

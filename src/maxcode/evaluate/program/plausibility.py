@@ -14,6 +14,7 @@ from typing import final
 
 from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
+from maxcode.core.turns import Turns
 from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
@@ -54,6 +55,7 @@ class Examiner:
     unseen: FreshInputs
     originals: dict[str, Sanitized] = field(default_factory=dict)
     bounds: dict[str, LowerBound] = field(default_factory=dict)
+    bounding: Turns = field(default_factory=Turns)
     originals_unwritten: dict[str, Found] = field(default_factory=dict)
 
     @in_stage("looks")
@@ -62,15 +64,20 @@ class Examiner:
 
         ``raced``: the timing that made it one; if it asks for a re-check, the inputs of the re-check are made too.
         """
-        if raced is not None and (*far(raced), *words_of(admitted.problem, program)):
-            await self.unseen.answered(admitted, harsh=True)
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        is_harsh = raced is not None and bool((*far(raced), *words_of(admitted.problem, program)))
         async with (
+            started(partial(self.unseen.answered, admitted, harsh=True), now=is_harsh) as harsher,
             started(partial(self.defects, admitted, program)) as defects,
             started(partial(self.unseen.given_kind_only, admitted, artefact)) as narrow,
+            started(partial(self.lower_bound, admitted)) as bound,
         ):
             own = await variants.of(admitted.problem, program, chosen(admitted.inputs))
-            return Looks(own, await defects(), await narrow())
+            found = Looks(own, await defects(), await narrow())
+            await bound()
+            if is_harsh:
+                await harsher()
+            return found
 
     async def examined(
         self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation, looks: Awaited | None = None
@@ -112,8 +119,9 @@ class Examiner:
     async def lower_bound(self, admitted: Admitted) -> LowerBound:
         """The least time of a pass over the timed inputs; measured once per problem."""
         key = identity(admitted.problem)
-        if key not in self.bounds:
-            self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
+        async with self.bounding.of(key):
+            if key not in self.bounds:
+                self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
         return self.bounds[key]
 
     @in_stage("re-check")

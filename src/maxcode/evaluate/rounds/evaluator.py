@@ -21,7 +21,7 @@ from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provena
 from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.prepare import Admitted, unadmitted
 from maxcode.evaluate.ladder.race import End, Side, end_of_playoff, end_of_race, timing_of
 from maxcode.evaluate.rounds.confirming import Confirmation
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, Beyond, RoundFailed
@@ -61,9 +61,10 @@ class RoundsEvaluator(Generic[S, P]):
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
-    async def refused_early(self, problem: Problem, action: Action) -> Evaluation | None:
+    async def refused_early(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
         """The role ``RefusesEarly``: by its text alone."""
-        return self._stages.rejected(problem, action)
+        refused = self._stages.rejected(problem, action)
+        return None if refused is None else (unadmitted(problem), refused)
 
     @in_stage("evaluation")
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
