@@ -66,8 +66,10 @@ def test_inputs_that_cannot_be_made_ahead_are_told_of(sandbox: Sandbox) -> None:
 
 
 def slow_and_fast() -> tuple[Problem, Problem]:
-    """A problem whose candidate does less work, and one whose candidate does the same."""
+    """A problem whose candidate does less work, and one whose candidate does the same; few calls make a round."""
     problem = load(GALLERY / "reference.py").problem
+    assert "rows = 96\n" in problem.program.text
+    problem = replace(problem, program=problem.program.with_text(problem.program.text.replace("= 96", "= 768")))
     more = "x + 0 * torch.exp(x)" + 3 * ".cumsum(0).cumsum(1)"
     slow = problem.program.text.replace("torch.relu(self.layer(x))", f"torch.relu(self.layer({more}))")
     return replace(problem, program=problem.program.with_text(slow)), problem

@@ -17,7 +17,8 @@ from maxcode.policy.rules.rewriter import edits, unit_of
 from maxcode.run.complete_request import completed
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.job import optimize_source
-from maxcode.run.request import Request, refuse_without_rules
+from maxcode.run.request import Request
+from maxcode.run.request_checks import refuse_without_rules
 
 SUM = '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d\\n", n); return 0; }\n'
 

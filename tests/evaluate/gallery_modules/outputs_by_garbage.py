@@ -1,4 +1,4 @@
-# VERDICT wrong
+# VERDICT wrong timeout
 # KIND reference
 # WHY The tensors of the right shape that it finds are its own inputs and outputs, not the answers.
 import gc
