@@ -22,6 +22,14 @@ def test_the_three_words_and_the_least_pairs_that_prove_one() -> None:
     assert judge([1.1, 0.9] * 30, RULE) == "undecided"
 
 
+def test_slower_by_a_share_is_false_at_most_one_time_in_a_hundred_of_a_little_less() -> None:
+    generator, rule, said = random.Random(2), replace(RULE, slower_guard=0.05), 0
+    for _ in range(200):
+        ratios = [generator.lognormvariate(0, 0.05) / 1.045 for _ in range(60)]
+        said += any(judge(ratios[:pairs], rule) == "slower" for pairs in range(9, 61, 3))
+    assert said <= 7  # 1 % of 200 is 2; 7 is its 99.5 % binomial bound
+
+
 def test_slower_by_a_share_needs_more_than_that_share() -> None:
     rule = replace(RULE, slower_guard=0.05)
     assert judge([0.97] * 20, rule) == "undecided"

@@ -13,7 +13,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.sandbox.sandbox import Blob
 
 SECONDS = {"timed": 0.3, "sorted": 0.25, "few values": 0.25, "tiny": 0.001}
-FASTER = Timing("cpu", Interval(2.0, 1.9, 2.1), True, "faster", 9, inputs=("timed",))
+FASTER = Timing("cpu", Interval(2, 1.9, 2.1), True, "faster", 9, inputs=("timed",), samples=((0.3, 0.15),) * 9)
 
 
 def admitted() -> Admitted:
@@ -36,6 +36,12 @@ def test_a_gain_on_the_timed_test_that_others_pay_for_is_doubted() -> None:
 @pytest.mark.parametrize("seconds", [{}, {"sorted": 0.4}, {"timed": 9.0}, {"tiny": 0.5}])
 def test_noise_the_timed_tests_and_short_ones_are_no_doubt(seconds: dict[str, float]) -> None:
     assert doubts(FASTER, **seconds) == ()
+
+
+def test_a_machine_that_is_slower_than_at_the_admission_is_no_doubt_and_a_faster_one_hides_none() -> None:
+    throttled = replace(FASTER, samples=((0.6, 0.3),) * 9)
+    assert doubts(throttled, sorted=0.5, few_values=0.5) == ()
+    assert doubts(replace(FASTER, samples=((0.15, 0.075),) * 9), sorted=0.25, few_values=0.25)
 
 
 def test_nothing_is_doubted_of_what_is_not_faster_or_may_use_all_cores() -> None:

@@ -32,18 +32,18 @@ calls = 0
 }"""
 
 
-def test_work_in_later_untimed_rounds_is_a_doubt_and_in_the_first_one_it_is_told_elsewhere() -> None:
+def test_work_in_later_untimed_rounds_is_told_and_that_in_the_first_one_elsewhere() -> None:
     usual, steady = [0.01] * 12, RoundSeconds([0.02, 0.011, 0.01], [0.01] * 12)
     assert not hidden(steady, steady)
     assert not hidden(steady, RoundSeconds([0.9, 0.01, 0.01], usual))
     assert RoundSeconds([0.9, 0.01, 0.01], usual).first_s() == pytest.approx(0.89)
     assert not hidden(RoundSeconds([0.02, 0.5, 0.01], usual), RoundSeconds([0.02, 0.9, 0.01], usual))
-    (doubt,) = hidden(steady, RoundSeconds([0.02, 0.01, 0.9], usual))
-    assert doubt.startswith(HIDDEN) and "0.89 s more" in doubt
+    (told,) = hidden(steady, RoundSeconds([0.02, 0.01, 0.9], usual))
+    assert told.startswith(HIDDEN) and "0.89 s more" in told
 
 
 @pytest.mark.sandbox
-def test_a_function_that_prepares_in_its_second_round_is_doubted(sandbox: Sandbox) -> None:
+def test_a_function_that_prepares_in_its_second_round_is_told_of(sandbox: Sandbox) -> None:
     evaluator = RoundsEvaluator(sandbox, PythonStages(sandbox), RaceRule(most=3))
     problem = problem_of(SLOW, INPUTS)
 

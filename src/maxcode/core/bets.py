@@ -7,9 +7,8 @@ at most alpha, at any stopping time (Ville).
 
 A large gap says more than a small one.  If gaps are normal with mean m and deviation s, the best stake on a gap of size
 x is tanh(m x / s^2).  So the stakes are those, for three values of m: weak, like the noise, and far above it.  A size
-is counted in medians of all sizes so far, and at most as ``MOST_SIZE``, because outliers say little.  For normal noise
-this needs about two thirds of the pairs of a bet on signs alone, and it finds gains that are half as large
-(``benchmarks/confirmations.py``).
+is counted in medians of all sizes so far, and at most as ``MOST_SIZE``, because outliers say little: shared machines
+have many.  ``benchmarks/confirmations.py --races`` compares with signs alone.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import math
 from bisect import insort
 from collections.abc import Sequence
 
-MOST_SIZE = 2.5  # medians
+MOST_SIZE = 1.25  # medians
 MOST_STAKE = 0.95  # of what there is
 _MEANS = (0.5, 1.0, 2.5)
 

@@ -95,7 +95,7 @@ def _is_lost(ratios: Sequence[float], rule: RaceRule) -> bool:
     """Whether winning all the rest would prove nothing.  False where ``most`` pairs never prove anything: such a race
     only measures."""
     gaps, least = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
-    could = most_wealth([], least, rule.most) >= 1 / rule.alpha
+    could = wealth([1.0] * rule.most) >= 1 / rule.alpha
     return could and most_wealth(gaps, least, rule.most - len(gaps)) < 1 / rule.alpha
 
 

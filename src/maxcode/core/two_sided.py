@@ -3,7 +3,8 @@
 A ratio is time of base over time of head, above 1 = head is faster.  All three words come from the same bets
 (``bets.py``), so each holds at any stopping time:
 
-- *faster*: the bets show that head is faster by more than ``guard``; *slower* likewise;
+- *faster*: the bets show that head is faster, and the median that it is so by more than ``guard``; *slower* likewise,
+  and the bets show a ``slower_guard`` that is above the usual one too;
 - *no change*: they show that the ratio is below 1 + ``margin``, and that it is above 1 / (1 + ``margin``).  Both must
   hold, so the smaller of the two e-values counts.
 
@@ -27,7 +28,7 @@ from maxcode.core.bets import wealth
 from maxcode.core.types import Interval
 
 GUARD = 0.01  # the placement of code alone can give half a per cent
-_HALVINGS = 20
+_USUAL, _HALVINGS = math.log1p(GUARD), 20
 
 Word = Literal["faster", "slower", "no change", "undecided"]
 
@@ -78,8 +79,11 @@ def evidence(ratios: Sequence[float], rule: TwoSidedRule) -> Evidence:
 
 
 def _over(gaps: Sequence[float], least: float) -> float:
-    """The evidence that gaps are above ``least``, which their median must be too; at most what the bets give."""
-    return wealth(gaps, least) if statistics.median(gaps) > least else 0.0
+    """The evidence against "equal" if ``least`` is the usual guard, which the median must exceed; against "at most
+    ``least``" if the user asked for more, and changes multiply all times by the same number."""
+    if statistics.median(gaps) <= least:
+        return 0.0
+    return wealth(gaps, least) if least <= _USUAL else wealth([gap - least for gap in gaps])
 
 
 def judge(ratios: Sequence[float], rule: TwoSidedRule) -> Word:

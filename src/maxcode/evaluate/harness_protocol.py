@@ -7,7 +7,7 @@ only a node of a cluster needs.  ``harness.py`` has the table of harnesses by ki
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, final, runtime_checkable
 
@@ -193,11 +193,11 @@ class CheckedWinner:
     control: tuple[Pair, ...] | None = None
 
 
-Confirm = Callable[[], Awaitable[Evaluation]]
+Confirm = Callable[[Mapping[str, float]], Awaitable[Evaluation]]  # given the least CPU seconds on each test
 
 
 async def in_steps(
-    verify_again: Callable[[int], Awaitable[Verification]], runs: int, confirm: Confirm
+    verify_again: Callable[[int], Awaitable[Verification]], runs: int, confirm: Callable[[], Awaitable[Evaluation]]
 ) -> CheckedWinner:
     """A winner that is verified ``runs`` times, and then confirmed as a run does it."""
     verification = await verify_again(runs)

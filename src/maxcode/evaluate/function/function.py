@@ -10,6 +10,7 @@ by whichever thread; it cannot start another process.
 from __future__ import annotations
 
 import math
+import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -212,7 +213,9 @@ class Inputs:
                     await self._some(shape, count)
 
     async def keep_ahead(self, shapes: Sequence[Shape], count: int) -> None:
-        """Does so again whenever the plans of a shape are used up; never ends."""
+        """Does so again whenever the plans of a shape are used up; ends only where the timing leaves no core."""
+        if len(os.sched_getaffinity(0)) < 2:
+            return
         while True:
             self._used_up = anyio.Event()
             await self.ahead(shapes, count)

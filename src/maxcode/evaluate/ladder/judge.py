@@ -65,8 +65,11 @@ def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evalua
 
 
 def _elsewhere(found: Evaluation, timing: Timing, admitted: Admitted) -> tuple[str, ...]:
-    """A doubt about a faster program that takes longer on all the tests together that are not timed, by the CPU time of
-    their verification.  With the goal ``wall`` more CPU time may be no loss."""
+    """A doubt about a faster program that takes longer on all the tests together that are not timed.
+
+    By the CPU time of its verification; with the goal ``wall`` more of that may be no loss.  The original ran on them
+    at its admission: what it took in the race says how fast the machine was then.
+    """
     if not timing.significant or timing.clock != "cpu":
         return ()
     others = [
@@ -74,7 +77,10 @@ def _elsewhere(found: Evaluation, timing: Timing, admitted: Admitted) -> tuple[s
         for one in admitted.inputs
         if one.name not in timing.inputs and one.seconds >= LEAST_ELSEWHERE_S and one.name in found.measures
     ]
-    original, candidate = sum(one.seconds for one in others), sum(found.measures[one.name] for one in others)
+    then, now = sum(one.seconds for one in admitted.inputs if one.name in timing.inputs), timing.median_seconds
+    pace = now[0] / then if now is not None and then else 1.0
+    original = pace * sum(one.seconds for one in others)
+    candidate = sum(found.measures[one.name] for one in others)
     if candidate <= SLOWER_AT_MOST * original:
         return ()
     return (f"{ELSEWHERE}: {candidate:.2f} s on {len(others)} other tests, {original:.2f} s for the original",)

@@ -1,7 +1,7 @@
 """The rung *time*: original, incumbent and candidate in one sandbox session, in random order in every pass.
 
 A pair is one pass over the timed inputs by each side; its ratio is the summed seconds of the original over those of the
-candidate.  Short passes are made twice, and the faster run of each side counts.  Because the runs of a pass come in
+candidate.  Short passes are made twice, and the mean counts.  Because the runs of a pass come in
 random order, the sign of log(ratio) is a fair coin for equal programs; ``stats.decide`` bets on it.  Every output of a
 timed run is checked.  If the goal is CPU time, the wall clock is measured as well: a program that lets something else
 work while it sleeps is not faster.  If the goal is the wall clock, a confirmation is followed by pairs on one core, by

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from maxcode.core.phases import in_stage
@@ -32,13 +32,15 @@ _RENEWED = "every timed pass had newly drawn values, in arrays of the problem's 
 @final
 @dataclass(frozen=True, slots=True)
 class ProgramCheck:
-    """A winner to be checked; ``fresh`` makes the fresh inputs on request and keeps them."""
+    """A winner to be checked; ``fresh`` makes the fresh inputs on request and keeps them.  ``seconds``: the least CPU
+    seconds of its verifications, by test."""
 
     sandbox: Sandbox
     builder: Builder
     admitted: Admitted
     winner: Program
     fresh: FreshInputs
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:
@@ -62,7 +64,7 @@ class ProgramCheck:
 
     async def checked(self, runs: int, confirm: Confirm) -> CheckedWinner:
         """Verifications, then the confirmation by ``confirm``; the control is timed apart."""
-        return await in_steps(self.verify_again, runs, confirm)
+        return await in_steps(self.verify_again, runs, lambda: confirm(self.seconds))
 
     @in_stage("ten verifications")
     async def verify_again(self, runs: int) -> Verification:
@@ -75,6 +77,8 @@ class ProgramCheck:
             async with build_lane():
                 found = await verify(self.sandbox, self.problem, artefact, inputs)
             failures += [f"run {run}, {words}" for words in _failures(found)[:1]]
+            for one in found.results:
+                self.seconds[one.name] = min(one.seconds, self.seconds.get(one.name, one.seconds))
             for name, output in found.outputs.items():
                 answers[name].add(hashlib.sha256(output).hexdigest())
         varying = tuple(sorted(name for name, seen in answers.items() if len(seen) > 1))

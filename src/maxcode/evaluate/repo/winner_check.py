@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 from maxcode.core.phases import in_stage
@@ -39,7 +40,7 @@ class RepoCheck:
 
     async def checked(self, runs: int, confirm: Confirm) -> CheckedWinner:
         """Verifications, then the confirmation by ``confirm``; the control is timed apart."""
-        return await in_steps(self.verify_again, runs, confirm)
+        return await in_steps(self.verify_again, runs, partial(confirm, {}))
 
     @in_stage("ten verifications")
     async def verify_again(self, runs: int) -> Verification:

@@ -24,7 +24,7 @@ SIDE = (Path(__file__).parent / "inside" / "side.py").read_text()  # what the dr
 Beyond = Literal["never", "first", "around", "unless faster"]
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # their exit statuses
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the original's, and so much more
-HIDDEN, LEAST_HIDDEN_S = "it works where it is not timed", 0.02  # how the doubt begins
+HIDDEN, LEAST_HIDDEN_S = "it works where it is not timed", 0.02  # how the warning begins
 
 
 class RoundFailed(Exception):
@@ -127,7 +127,8 @@ class RoundSeconds:
 
 
 def hidden(original: RoundSeconds, candidate: RoundSeconds) -> tuple[str, ...]:
-    """A doubt where a candidate works much more in untimed rounds than in timed ones, other than in its first round."""
+    """A warning where a candidate works much more in untimed rounds than in timed ones, other than in its first round.
+    It is no doubt, because a compiler may work there too: the values of a later round can be the first of a type."""
     most = LATE_TIMES * original.hidden_s() + max(candidate.usual_s(), LEAST_HIDDEN_S)
     if candidate.hidden_s() <= most:
         return ()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
@@ -26,10 +25,11 @@ from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
 from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized
 from maxcode.run.certificate.doubts import Grounds
+from maxcode.run.certificate.earlier_formats import reworded, shown_by_signs
 from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming, told
 
 FILE = "certificate.json"
-FORMAT = 2
+FORMAT = 3
 FIRST_FORMAT = 1  # of version 0.1; it has no doubt about a suspicious winner that could not be checked on other inputs
 CONTROL_CONFIDENCE = 0.99  # at 95 % the control of one correct certificate in twenty would fail
 RUNS_LEAST = 10
@@ -198,7 +198,8 @@ def _doubts(found: Certificate) -> Iterator[str]:
     findings = [f"{FINDING} {one}" for one in defects if not (one.in_original or one.is_permitted)]
     findings += found.given_only
     control = _doubt_about_control(found.control)
-    return Grounds(found.sandbox, found.timing, recheck, found.unseen, tuple(findings), control).doubts()
+    sums = found.format == FORMAT
+    return Grounds(found.sandbox, found.timing, recheck, found.unseen, tuple(findings), control, sums).doubts()
 
 
 def _doubt_about_control(control: Control | None) -> str:
@@ -224,7 +225,8 @@ def contradiction(found: Certificate) -> str:
         follows = interval_of(ratios, timing.sittings)
         if not _same(timing.speedup, follows):
             return f"the certificate claims {timing.speedup}, but its samples give {follows}"
-        shown = is_faster(ratios, _RULE, timing.sittings)
+        by_rule = is_faster if found.format == FORMAT or timing.sittings else shown_by_signs
+        shown = by_rule(ratios, _RULE, timing.sittings)
         if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
             return "it is said to be significantly faster, the samples do not show it"
         if timing.significant and timing.waits:
@@ -265,30 +267,13 @@ def _too_few(claimed: int, usable: int) -> str:
     return f"the certificate claims {claimed} pairs but holds {usable} usable samples ({_RULE.confirm_least} needed)"
 
 
-_WORDS_OF_0_1 = (
-    (re.compile(r"(\d+) input(s?) that nobody was shown"), r"\1 newly generated input\2"),
-    (re.compile(r"its harsher verification"), "its re-check"),
-    (re.compile(r"further inputs \(asked for by "), "extra inputs (triggered by: "),
-    (re.compile(r"further inputs"), "extra inputs"),
-)
-
-
-def _reworded(said: Any) -> Any:
-    """A conclusion in the words of this version; version 0.1 used other words."""
-    if isinstance(said, tuple):
-        return tuple(map(_reworded, said))
-    for pattern, words in _WORDS_OF_0_1 if isinstance(said, str) else ():
-        said = pattern.sub(words, said)
-    return said
-
-
 def _other_conclusions(found: Certificate) -> str:
     if found.origins != origins(found.tests):
         return f"the tests by origin are said to be {found.origins}, they are {origins(found.tests)}"
     anew = concluded(found)
     for name in ("refused", "holds", "trusted", "doubts", "warnings"):
         said, follows = getattr(found, name), getattr(anew, name)
-        if _reworded(said) != _reworded(follows):
+        if reworded(said) != reworded(follows):
             return f"`{name}` is said to be {said!r}, but {follows!r} follows"
     return ""
 
@@ -392,8 +377,8 @@ def read(path: Path) -> Certificate:
         found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
     except DAMAGED as error:
         raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
-    if found.format not in (FIRST_FORMAT, FORMAT):
-        own = f"maxcode {version('maxcode')} reads {FIRST_FORMAT} and {FORMAT}"
+    if not FIRST_FORMAT <= found.format <= FORMAT:
+        own = f"maxcode {version('maxcode')} reads {FIRST_FORMAT} to {FORMAT}"
         raise InputError(f"{path} has format {found.format}, {own}")
     if wrong := contradiction(found):
         raise InputError(f"{path} was changed or is damaged: {wrong}; make it again with `maxcode optimize`")

@@ -13,22 +13,12 @@ from maxcode.evaluate.ladder.judge import ELSEWHERE
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
 from maxcode.evaluate.repo.candidates import DOUBTFUL
-from maxcode.evaluate.rounds.round import HIDDEN
 from maxcode.evaluate.rounds.stages import without_work
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
 
 UNEVEN = 1.25  # the median of the ratios over the ratio of the sums, at most
-_FOUND = (
-    FINDING,
-    GIVEN_ONLY,
-    AT_JUMPS,
-    SHARED,
-    LOST,
-    HIDDEN,
-    ELSEWHERE,
-    DOUBTFUL,
-)  # how the warnings begin that are doubts
+_FOUND = (FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, ELSEWHERE, DOUBTFUL)  # how the warnings begin that are doubts
 
 
 def without_sandbox(sandbox: str) -> Iterator[str]:
@@ -57,7 +47,7 @@ def degenerate(reasons: Iterable[str]) -> Iterator[str]:
 def uneven(timing: Timing | None) -> Iterator[str]:
     """The doubt about a gain that the median of the pairs shows, and the sum of their seconds does not: some runs are
     far slower than most.  The slowest run of the candidate is left out, which a busy machine can explain."""
-    if timing is None or len(timing.samples) < 2:
+    if timing is None or not timing.significant or len(timing.samples) < 2:
         return
     kept = sorted(timing.samples, key=itemgetter(1))[:-1]
     by_sum = sum(original for original, _ in kept) / sum(candidate for _, candidate in kept)
@@ -83,6 +73,7 @@ class Grounds:
     ``fresh``: on newly generated inputs; None if that is not known yet.
     ``findings``: sentences of the sanitizers, and on inputs beyond all given ones.
     ``control``: what is wrong with the original timed against itself; only a certificate does that.
+    ``sums``: whether the sum of the seconds is compared with the median; not in certificates before format 3.
     """
 
     sandbox: str
@@ -91,12 +82,13 @@ class Grounds:
     fresh: FreshInputTiming | None
     findings: tuple[str, ...] = ()
     control: str = ""
+    sums: bool = True
 
     def doubts(self) -> Iterator[str]:
         """One sentence for each failed check."""
         yield from without_sandbox(self.sandbox)
         yield from [self.control] if self.control else ()
-        yield from uneven(self.timing)
+        yield from uneven(self.timing) if self.sums else ()
         yield from doubted(self.timing, self.fresh)
         yield from [self.fresh.doubt] if self.fresh is not None and self.fresh.doubt else ()
         yield from degenerate(self.timing.degenerate if self.timing is not None else ())

@@ -191,9 +191,9 @@ async def _verified_and_timed(
     from the same sessions."""
     say("certificate: verifying the winner")
 
-    async def confirm() -> Evaluation:
+    async def confirm(seconds: Mapping[str, float]) -> Evaluation:
         say("certificate: timing the winner")
-        return await _confirmed(work.harness, work.problem, work.winner)
+        return await _confirmed(work.harness, work.problem, work.winner, seconds)
 
     try:
         checked = await check.checked(RUNS_LEAST, confirm)
@@ -236,9 +236,10 @@ def _with(found: Certificate, timed: Confirmed) -> Certificate:
     return replace(found, timing=timed.timing, harsher=timed.harsher, given_only=timed.given_only, trust=timed.trust)
 
 
-async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Evaluation:
-    """Confirms the winner as a run does."""
-    state = State(problem, State(problem), Step(Action(winner), Evaluation(Outcome.CORRECT), 0.0), (1, 0))
+async def _confirmed(referee: Referee, problem: Problem, winner: Program, seconds: Mapping[str, float]) -> Evaluation:
+    """Confirms the winner as a run does; ``seconds``: of its verification, by test."""
+    verified = Evaluation(Outcome.CORRECT, measures=dict(seconds))
+    state = State(problem, State(problem), Step(Action(winner), verified, 0.0), (1, 0))
     try:
         return (await referee.settle(problem, [state], None))[state.id]
     except InputError as error:  # the original itself gave a wrong answer
