@@ -86,9 +86,11 @@ def race(ratios: list[float], rule: RaceRule) -> tuple[str, int]:
 
 
 def is_shown_by_signs(ratios: list[float], rule: RaceRule) -> bool:
-    """Whether the bets ever show a gain if all gaps have the same size."""
+    """Whether the bets ever show a gain if all gaps have the same size; the rest of the rule is the same."""
     signs = [1.0 if ratio > 1 + rule.margin else -1.0 for ratio in ratios]
-    return any(wealth(signs[:pairs]) >= 1 / rule.alpha for pairs in range(rule.least, len(signs) + 1))
+    looks = range(rule.least, len(signs) + 1)
+    shown = [pairs for pairs in looks if wealth(signs[:pairs]) >= 1 / rule.alpha]
+    return any(statistics.median(ratios[:pairs]) > 1 + rule.margin for pairs in shown)
 
 
 if __name__ == "__main__":
