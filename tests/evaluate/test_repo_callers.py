@@ -202,3 +202,15 @@ def test_a_macro_of_the_benchmark_alone_is_not_asked_for() -> None:
     assert (
         asked(Program({HEADER: "#if ROUNDS\n#endif\n"}), Program({HEADER: "#if ROUNDS\n#endif\nint a;\n"}), bench) == ()
     )
+
+
+def test_a_macro_that_is_reached_through_headers_or_that_compilers_define_is_asked_for() -> None:
+    stays = {"include/lib.h": '#include "lib_config.h"\n', "include/lib_config.h": "#define LIB_HAVE_SSE2 1\n"}
+    bench = {"bench/run.h": "#define ROUNDS 9\n#ifndef __has_builtin\n#define __has_builtin(x) 0\n#endif\n"}
+    base = Program({C: '#include "lib.h"\nint f;\n'})
+
+    def said(condition: str) -> tuple[str, ...]:
+        return asked(base, Program({C: f"{base.files[C]}#if {condition}\n#endif\n"}), {**stays, **bench})
+
+    assert said("LIB_HAVE_SSE2") == said("__has_builtin(__builtin_expect)") == ()
+    assert len(said("LIB_HAVE_SSE2 && ROUNDS")) == 1
