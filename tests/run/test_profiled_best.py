@@ -56,7 +56,7 @@ class Fails(Profiles):
 
 
 def searched(
-    folder: Path, budget: int, referee: Profiles, say: Callable[[str], None] = str
+    folder: Path, budget: int, referee: Profiles, say: Callable[[str], None] = lambda words: None
 ) -> tuple[Result, list[str]]:
     """The result, and by prompt what was hot in the best of the run."""
     seen: list[str] = []
