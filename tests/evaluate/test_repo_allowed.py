@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.core.types import RepoSpec
-from maxcode.evaluate.repo.admission import _protected
+from maxcode.core.types import HotFunction, RepoSpec
+from maxcode.evaluate.repo.admission import _protected, told_functions
 from maxcode.evaluate.repo.allowed import outside, why_protected
 from maxcode.evaluate.repo.barred import redefined
 from maxcode.evaluate.repo.git import tracked
+from maxcode.evaluate.repo.told_names import UNNAMED
 from tests.support import repositories as repos
 
 EVERY = ("**",)
@@ -131,3 +132,17 @@ def test_a_macro_is_told_for_every_kind_of_source_that_must_stay(tmp_path: Path,
     assert list(redefined(problem.program, candidate, texts)) == [
         "it defines the macro compare, which a file uses that must stay as in base"
     ]
+
+
+def test_names_of_a_file_that_stays_and_is_long_or_of_another_language_are_told(tmp_path: Path) -> None:
+    long = "int stepped_far(int n) { return n; }\n" + 9000 * "/* one more line of it */\n"
+    stays = {"lib/long.c": long, "lib/walk.kt": "fun walkedOver(n: Int) = n\n"}
+    problem = repos.problem_of(repos.made(tmp_path / "sums", {**repos.C_FILES, **stays}, repos.C_TOML))
+    files = tracked(tmp_path / "sums", problem.spec.repo_spec.commit)
+    texts = _protected(problem, files)
+    assert not stays.keys() & texts.keys()
+    hot = [HotFunction("lib/long.c", "stepped_far", 1, 0.5), HotFunction("lib/walk.kt", "walkedOver", 1, 0.3)]
+    hot.append(HotFunction("lib/none.c", "unheard", 1, 0.1, ("stepped_far",)))
+    found = told_functions(hot, problem, files, texts, problem.program)
+    assert [one.name for one in found] == ["stepped_far", "walkedOver", UNNAMED]
+    assert found[2].callers == ("stepped_far",)

@@ -62,6 +62,14 @@ REFUSED = [
     (JAVA, "class A { Object f() { return ProcessHandle.current().info(); } }\n", "the environment"),
     (JAVA, 'class A { void f() { Files.writeString(Path.of("x"), "y"); } }\n', FILES),
 ]
+REFUSED += [
+    (GO, "func f() { g(&runtime.StackRecord{}); h(x...runtime.StackRecord) }\n", CALLS),
+    (PYTHON, "import os\nfound = os.path.join(ROOT, 'self/', 'status')\n", OTHERS),
+    (PYTHON, "import os\nfound = os.path.join(ROOT, 'thread-self', 'comm')\n", OTHERS),
+    (PYTHON, "found = ROOT + 'self' + '/status'\n", OTHERS),
+    (SCRIPT, "if (module === require.main.children[0]) { f(); }\n", CALLS),
+    (SCRIPT, "if (module === require.main?.children) { f(); }\n", CALLS),
+]
 CALLER, OPENS, PLACE = "may learn who calls it", "it opens files", "the place of the code"
 DOUBTED = [
     (PYTHON, "import logging\n\n\ndef f():\n    logging.getLogger('a').debug('x', stacklevel=3)\n", CALLER),
@@ -99,7 +107,23 @@ DOUBTED = [
     (JAVA, "class A { Object f() { return Thread.currentThread().getName(); } }\n", CALLER),
     (JAVA, 'class A { Object f() { return Files.readAllLines(Path.of("x")); } }\n', OPENS),
 ]
+DOUBTED += [
+    (PYTHON, "import codecs as c\nfound = c.open('table.bin')\n", OPENS),
+    (PYTHON, "FIELDS = ('self', 'status', 'created')\n", "may look at other processes"),
+    *(
+        (HEADER, f"#if 0\n#{line}\n#endif\n", "which files were included before it")
+        for line in ("elif defined(_STDIO_H)", "elif 1 && defined _STDIO_H", "elifdef _STDIO_H")
+    ),
+]
 ALIKE = [
+    (PYTHON, "import codecs\n\nMARK, made = codecs.BOM_UTF8, codecs.getincrementaldecoder('utf-8')\n"),
+    (
+        HEADER,
+        "#if defined(HAVE_UNISTD_H) || defined (LIB_HAVE_AIO_H) && ! defined(SUMS_H)\n#elifdef HAVE_IO_H\n#endif\n",
+    ),
+    (RUST, "fn f(vm: &mut Vm) { vm.runtime.Stack.push(1); self.runtime.stack_top() }\n"),
+    (SCRIPT, "function f(g) { this.runtime.callStack.push(g); runtime.stackTop = this.runtime.StackOf(g); }\n"),
+    (SCRIPT, "if (module === require.main || require.main !== module || module != require.main) { f(); }\n"),
     (PYTHON, "import warnings\n\nwith warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n"),
     (PYTHON, "from warnings import catch_warnings, warn\n\nwith catch_warnings():\n    warn('x', stacklevel=2)\n"),
     (PYTHON, "import warnings\nwarnings.filterwarnings('ignore', message='.*slow', category=UserWarning)\n"),
@@ -202,3 +226,15 @@ def test_a_macro_of_the_benchmark_alone_is_not_asked_for() -> None:
     assert (
         asked(Program({HEADER: "#if ROUNDS\n#endif\n"}), Program({HEADER: "#if ROUNDS\n#endif\nint a;\n"}), bench) == ()
     )
+
+
+def test_a_macro_that_is_reached_through_headers_or_that_compilers_define_is_asked_for() -> None:
+    stays = {"include/lib.h": '#include "lib_config.h"\n', "include/lib_config.h": "#define LIB_HAVE_SSE2 1\n"}
+    bench = {"bench/run.h": "#define ROUNDS 9\n#ifndef __has_builtin\n#define __has_builtin(x) 0\n#endif\n"}
+    base = Program({C: '#include "lib.h"\nint f;\n'})
+
+    def said(condition: str) -> tuple[str, ...]:
+        return asked(base, Program({C: f"{base.files[C]}#if {condition}\n#endif\n"}), {**stays, **bench})
+
+    assert said("LIB_HAVE_SSE2") == said("__has_builtin(__builtin_expect)") == ()
+    assert len(said("LIB_HAVE_SSE2 && ROUNDS")) == 1

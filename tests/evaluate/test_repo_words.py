@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from maxcode.core.types import Program
@@ -253,6 +255,28 @@ def test_another_comment_between_words_of_base_is_no_new_use() -> None:
 def test_many_comments_are_read_in_little_time(sign: str) -> None:
     said("int i = 'ab'; exit process import(" + 3000 * sign + "; .", "src/a.c")
     said("} process import(" + 3000 * sign + "; .", "src/a.kt")
+
+
+@pytest.mark.parametrize("path", [PYTHON, C, RUST, GO, SCRIPT])
+@pytest.mark.parametrize("sign", [" ", "\n", "\t \n", "\r"])
+@pytest.mark.parametrize(
+    "start", ["x = ['", "x = Error()", "} catch (e1) { e1", "#ifdef", "x = y = new Error('", "exit"]
+)
+def test_much_white_space_is_read_in_little_time(start: str, sign: str, path: str) -> None:
+    began = time.process_time()
+    said(f"{start}{40_000 * sign}x", path)
+    assert time.process_time() - began < 1
+
+
+def test_much_white_space_hides_nothing() -> None:
+    for space in (9 * " ", "\n\n\n", " \n \t", "\t\r\n "):
+        assert "who calls it" in " ".join(said(f"Error{space}.{space}prepareStackTrace = f;\n", SCRIPT))
+        assert "ends the process" in " ".join(said(f"void f(void) {{ exit{space}(0); }}\n", C))
+    for end in "\r\u2028\u2029":
+        hidden = f"const a = /'/; process // b  {end}  {end}.exit();\n"
+        assert "ends the process" in " ".join(said(hidden, SCRIPT))
+    assert "another encoding" in " ".join(said("# a\n#  coding:   utf-7\nx = 1\n"))
+    assert said("x = 1\n\n\n# coding: utf-7\ny = 1\n") == ()
 
 
 @pytest.mark.parametrize(("path", "text", "why"), NOT_COMMENTS)

@@ -43,6 +43,8 @@ def test_names_of_functions_stay(name: str) -> None:
         ("<built-in method builtins.sorted>", "sorted"),
         ("<method 'split' of 'str' objects>", "split"),
         ("github.com/x/y.Walk", "Walk"),
+        ("pack.Walk[go.shape.int]", "Walk"),
+        ("other.get", "get"),
     ],
 )
 def test_of_names_with_words_from_elsewhere_the_last_one_stays(name: str, short: str) -> None:
@@ -60,6 +62,8 @@ def test_of_names_with_words_from_elsewhere_the_last_one_stays(name: str, short:
         "answers_that_keep_the_cache_win",
         "ignore what was said",
         "unheard",
+        "other.int",
+        "other.Unheard[int]",
         "",
     ],
 )

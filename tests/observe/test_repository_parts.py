@@ -150,6 +150,14 @@ def test_the_profile_of_the_best_takes_the_place_of_bases_on_its_path_and_stands
     assert edited(given, on_path, 1) == "src/dot.c"
 
 
+def test_functions_of_one_name_stand_beside_the_share_that_all_of_them_have_in_base() -> None:
+    given = problem(SMALL)
+    base = (*HOT, HotFunction("src/dot.c", "dot", 20, 0.12))
+    best = best_of(given, Program(SMALL))
+    found = hot_functions(base)(best, reached_by(best, best))
+    assert found is not None and "; 87.0% in base, in 2 functions of that name; no test" in found.text
+
+
 def test_of_a_large_repository_the_texts_are_of_what_is_hot_in_the_best() -> None:
     told = profile_of(best_of(problem(LARGE), Program(LARGE)))
     assert "src/dot.c, lines 3 to 3:" in told and told.index("lines 3 to 3") < told.index("lines 5 to 10")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +55,9 @@ class Fails(Profiles):
         return replace(found, hot=(self.broken,))
 
 
-def searched(folder: Path, budget: int, referee: Profiles) -> tuple[Result, list[str]]:
+def searched(
+    folder: Path, budget: int, referee: Profiles, say: Callable[[str], None] = lambda words: None
+) -> tuple[Result, list[str]]:
     """The result, and by prompt what was hot in the best of the run."""
     seen: list[str] = []
 
@@ -65,7 +67,7 @@ def searched(folder: Path, budget: int, referee: Profiles) -> tuple[Result, list
         return ()
 
     scripted = Scripted(write=lambda text, draw: str(int(text) + 1))
-    run = Run(budget, record=Record(folder))
+    run = Run(budget, record=Record(folder), say=say)
     with run.record:
         return optimize(toy_problem(), Method(scripted, Refine(9), observe), TABLE, run, referee), seen
 
@@ -95,16 +97,17 @@ def test_each_new_best_is_profiled_once_for_the_prompts_that_follow(tmp_path: Pa
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_whatever_goes_wrong_in_a_profile_the_batch_is_recorded_with_a_note(
+def test_whatever_goes_wrong_in_a_profile_the_batch_is_recorded(
     broken: Exception | HotFunction, words: str, tmp_path: Path
 ) -> None:
-    referee = Fails(broken)
-    found, seen = searched(tmp_path, 4, referee)
+    referee, said = Fails(broken), list[str]()
+    found, seen = searched(tmp_path, 4, referee, said.append)
     assert referee.asked == ["1", "3"] and len(seen) == 4
     assert found.best is not None and found.best.reward == 4.0
     with Record(tmp_path) as record:
-        assert [bool(line.note) for line in record.settled.values()] == [True, False, True, False]
-        assert record.settled[1].note.startswith("the best of batch 1 has no profile: ")
-        assert words in record.settled[1].note and record.settled[1].evaluations[0].timing is not None
+        assert len(record.settled) == 4 and record.settled[1].evaluations[0].timing is not None
+    unprofiled = [one for one in said if " has no profile: " in one]
+    assert [one.partition(" has")[0] for one in unprofiled] == ["the best of batch 1", "the best of batch 3"]
+    assert words in unprofiled[0]
     again = Fails(broken)
     assert searched(tmp_path, 4, again)[1] == [] and again.asked == []

@@ -91,11 +91,21 @@ def _beside_base(hot: Sequence[HotFunction], base: Sequence[HotFunction], where:
     """The profile of a program beside base's, and what of base it has no longer."""
     if not base:
         return hot_lines_of(hot, where)
-    shares = {(one.file, one.name): f"; {one.share:.1%} in base" for one in base}
-    told = [_line(one, shares.get((one.file, one.name), "; not seen in base")) for one in hot]
+    told = [_line(one, _in_base([known.share for known in base if _is_alike(one, known)])) for one in hot]
     own = {(one.file, one.name) for one in hot}
     less = ", ".join(f"{one.file}:{one.name} {one.share:.1%}" for one in base if (one.file, one.name) not in own)
     return [_head(hot[0], where), *told, *([f"hardly any more, but in base: {less}"] if less else [])]
+
+
+def _is_alike(one: HotFunction, other: HotFunction) -> bool:
+    return (one.file, one.name) == (other.file, other.name)
+
+
+def _in_base(shares: Sequence[float]) -> str:
+    """The share in base of the functions that have one name, as overloads of C++ may."""
+    if not shares:
+        return "; not seen in base"
+    return f"; {sum(shares):.1%} in base{f', in {len(shares)} functions of that name' if len(shares) > 1 else ''}"
 
 
 def _head(first: HotFunction, where: str) -> str:

@@ -36,7 +36,7 @@ from maxcode.run.active_run import Dropped, Job, Stopped
 from maxcode.run.record import Critiqued, Evaluated, Launched, Proposed, Settled, readable_again
 
 AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is worth its cost
-_NOTE = 300  # characters
+_SAID = 300  # characters
 
 
 @final
@@ -224,13 +224,12 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
     states = expanded.states
     if settled is None:
         foreseen = await job.method.value.estimate(states) if job.method.value and states else []
-        anew, note = await _with_profile(job, states, reached, await _ask_referee(job, states, reached))
+        anew = await _with_profile(job, states, reached, await _ask_referee(job, states, reached))
         refuted = next(((at, evaluation) for at, evaluation in anew.items() if at[0] != batch), None)
         by_slot = {at[1]: evaluation for at, evaluation in anew.items() if at[0] == batch}
         settled = Settled(
-            batch=batch, values=tuple(foreseen), evaluations=by_slot, champion=refuted, dropped=expanded.dropped,
-            note=note,
-        )  # fmt: skip
+            batch=batch, values=tuple(foreseen), evaluations=by_slot, champion=refuted, dropped=expanded.dropped
+        )
         job.append(settled)
     if settled.champion is not None:
         at, evaluation = settled.champion
@@ -258,27 +257,26 @@ async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> d
 
 async def _with_profile(
     job: Job, states: Sequence[State], reached: Reached, anew: dict[StateId, Evaluation]
-) -> tuple[dict[StateId, Evaluation], str]:
+) -> dict[StateId, Evaluation]:
     """The referee's evaluations; that of a new best with its profile, if later prompts can show one.
 
-    Without where the time of the search ends first, or where profiling fails, which a note tells: the best was paid
-    for, and a profile decides nothing.  At a resume it would fail again, because the program may have caused it."""
+    Without where the time of the search ends first, or where profiling fails, which is said: the best was paid for,
+    and a profile decides nothing.  At a resume it would fail again, because the program may have caused it."""
     judged = (_judged_anew(job, state, anew[state.id]) for state in states if state.id in anew)
     best = max((state for state in judged if leads(state, reached.best)), key=lower_end, default=None)
     is_last = job.run.record.planned >= job.run.budget or job.stopping or job.refusal() is not None
     if best is None or is_last or not isinstance(job.referee, ProfilesBest):
-        return anew, ""
+        return anew
     job.run.say(f"profiling the best of batch {best.id[0]}")
     try:
         with job.measurement() as scope:
             async with started(partial(cancel_after, lambda: job.seconds_left, scope)):
                 found = await job.referee.with_profile(job.problem, best.program, anew[best.id])
-                return {**anew, best.id: readable_again(found)}, ""
+                return {**anew, best.id: readable_again(found)}
     except Exception as error:
-        note = printable(f"the best of batch {best.id[0]} has no profile: {type(error).__name__}: {error}"[:_NOTE])
-        job.run.say(note)
-        return anew, note
-    return anew, ""
+        why = f"the best of batch {best.id[0]} has no profile: {type(error).__name__}: {error}"
+        job.run.say(printable(why[:_SAID]))
+    return anew
 
 
 def _final(job: Job, state: State, value: float | None, settled: Settled) -> State:

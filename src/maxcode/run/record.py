@@ -80,7 +80,6 @@ class Settled(Event, frozen=True):
     It holds the values by slot (empty without a value model), the evaluations of the referee by slot, the new one of
     the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap, or because
     the critic saw no further gain: those that were launched had not been measured when the seconds were spent.
-    ``note``: why a new best has no profile.
     """
 
     batch: int
@@ -88,7 +87,6 @@ class Settled(Event, frozen=True):
     evaluations: dict[int, Evaluation] = {}
     champion: tuple[StateId, Evaluation] | None = None
     dropped: tuple[int, ...] = ()
-    note: str = ""
 
 
 Line = Opened | Batch | Launched | Proposed | Evaluated | Critiqued | Settled

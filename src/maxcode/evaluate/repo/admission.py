@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -168,7 +168,7 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
     benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
     texts = await anyio.to_thread.run_sync(_protected, problem, files)
-    hot = tuple(_tested_by(one, texts) for one in with_told_names(first.hot, {**texts, **problem.program.files}))
+    hot = await anyio.to_thread.run_sync(told_functions, first.hot, problem, files, texts, problem.program)
     facts = Facts(
         timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark, outside=first.outside, tools=first.tools,
         base=BaseSeconds(first.build_s if first.built else 0.0, first.test_s, first.benchmark_s),
@@ -216,8 +216,26 @@ async def profile_of(base: Base, side: Layers, program: Program, seconds: float)
     """Where the benchmark of a candidate spends its time, by the profiler that base had; ``seconds``: of one run."""
     async with build_lane():
         found = await profiled(base.place, side, program, base.files, is_long=seconds > _COUNTED_S)
-    functions = with_told_names(found.functions, {**base.texts, **program.files})
-    return replace(found, functions=tuple(_tested_by(one, base.texts) for one in functions))
+    functions = await anyio.to_thread.run_sync(
+        told_functions, found.functions, base.problem, base.files, base.texts, program
+    )
+    return replace(found, functions=functions)
+
+
+def told_functions(
+    functions: Sequence[HotFunction],
+    problem: Problem,
+    files: Mapping[str, Tracked],
+    texts: Mapping[str, str],
+    program: Program,
+) -> tuple[HotFunction, ...]:
+    """The functions with names that prompts can show, and the tests that name them.  ``files``, ``texts``: as in
+    ``Base``; ``program``: the editable files."""
+    known, holding = {**texts, **program.files}, {one.file for one in functions}
+    others = [path for path, one in files.items() if path in holding and path not in known and one.is_file]
+    found = contents(Path(problem.spec.repo_spec.folder), [files[path].blob for path in others]) if others else []
+    known |= {path: data.decode(errors="replace") for path, data in zip(others, found, strict=True)}
+    return tuple(_tested_by(one, texts) for one in with_told_names(functions, known))
 
 
 def _tested_by(function: HotFunction, texts: Mapping[str, str]) -> HotFunction:

@@ -18,7 +18,7 @@ from typing import final
 
 from maxcode.core.types import Program
 from maxcode.evaluate.repo.comments import joined, spelled_out, without_comments, without_unsure
-from maxcode.evaluate.repo.gaps import NESTED, nested, tight, with_gaps
+from maxcode.evaluate.repo.gaps import NESTED, nested, squeezed, tight, with_gaps
 from maxcode.evaluate.repo.kept_texts import kept
 from maxcode.evaluate.repo.python_names import Names, PythonUses, other_names, parsed, python_uses
 from maxcode.evaluate.repo.word_rule import Rule
@@ -32,6 +32,11 @@ _INCLUDE = re.compile(with_gaps(r"#\s*include\s*[\"<]([^\">\n]+)[\">]"))
 _ASKED = re.compile(with_gaps(r"#\s*(?:el)?if(?:n?def)?\b([^\n]*)"))
 _WORD = re.compile(r"\w+")
 _DEFINE = re.compile(with_gaps(r"#\s*(?:define|undef)\s+(\w+)"))
+# What compilers define themselves, and headers for those that do not.
+_OF_COMPILERS = re.compile(
+    r"__has_\w+|__(?:GNUC|GNUC_MINOR|clang|clang_major|x86_64|aarch64|STDC_VERSION)__|__cplusplus|__ARM_NEON|"
+    r"__(?:S?SSE[1-4]?|SSE4_[12]|AVX\w{0,12}|FMA|BMI2?|POPCNT|LZCNT|F16C)__"
+)
 
 
 def barred(base: Program, candidate: Program) -> tuple[str, ...]:
@@ -70,12 +75,24 @@ def asked(base: Program, candidate: Program, protected: Mapping[str, str]) -> tu
     """Macros that the candidate asks for and base does not, if only a file that must stay defines them, which no source
     includes: so a header could tell who includes it."""
     included = _included(base) | _included(candidate)
-    new = _asked(candidate, included) - _asked(base, included) - _defined(candidate, included)
-    others = (text for path, text in protected.items() if PurePosixPath(path).name not in included)
+    asked_for = _asked(candidate, included) - _asked(base, included) - _defined(candidate, included)
+    new = {name for name in asked_for if not _OF_COMPILERS.fullmatch(name)}
+    reached = _reached(included, protected) if new else included
+    others = (text for path, text in protected.items() if PurePosixPath(path).name not in reached)
     known = {name for text in others for name in _DEFINE.findall(_as_c(text))} if new else set()
     return tuple(
         f"it asks for the macro {name}, which only a file defines that must stay" for name in sorted(new & known)
     )
+
+
+def _reached(included: Set[str], protected: Mapping[str, str]) -> set[str]:
+    """The names of files that are included, also by those among them that must stay."""
+    reached, more = set[str](), set(included)
+    while more := more - reached:
+        reached |= more
+        found = (text for path, text in protected.items() if PurePosixPath(path).name in more)
+        more = {PurePosixPath(name).name for text in found for name in _includes(text)}
+    return reached
 
 
 def _asked(program: Program, included: Set[str]) -> set[str]:
@@ -155,9 +172,9 @@ class _Read:
     def __init__(self, text: str, language: tuple[str, bool], others: Names) -> None:
         kind, self._is_c = language
         code = without_comments(text, kind)
-        self._sure, more = without_unsure(code), joined(spelled_out(code))
+        self._sure, more = without_unsure(squeezed(code)), joined(spelled_out(code))
         found = python_uses(text, code, others) if kind == "python" else PythonUses(())
-        self._code, self._names = "\n".join((code, more, *found.texts)), "\n".join(found.names)
+        self._code, self._names = squeezed("\n".join((code, more, *found.texts))), "\n".join(found.names)
 
     def uses(self, rule: Rule) -> list[str]:
         """What a rule finds, in order of its letters."""

@@ -22,7 +22,7 @@ _BLANK = r"[ \t\r\f\v]*\n"  # behind a backslash, or behind its trigraph: the li
 _JOINED, _JOINED_IN_C = re.compile(rf"(?:\\|\?\?/){_BLANK}"), re.compile(rf"\\{_BLANK}")
 _ESCAPE = re.compile(r"\\u+(?:00([0-7][0-9a-fA-F])|\{0*([0-7]?[0-9a-fA-F])\})")  # an ASCII letter of Java, JavaScript
 _NUMBERED = re.compile(r"\\(?:x([2-7][0-9a-fA-F])|([01]?[0-7]{2}))")  # the same in a text of C, Rust, Go, JavaScript
-_PARTED = re.compile(r"([\"'`])\s*\+?\s*\1")
+_PARTED = re.compile(r"([\"'`])\s*+(?:\+\s*+)?\1")
 # Texts that end for sure.  A letter or # in front may make a quote one of a raw text; ' stands in numbers such as 1.'0.
 _TEXT = (
     r"(?<![\w#'\\])\"(?!\"\")(?:[^\"\\\n\r]|\\[^\n\ru])*\"|"

@@ -30,6 +30,8 @@ _PARTS = re.compile(
     rf"{_ANY_OF.pattern}|\[\\w\\s\*\]\*\?|\#\\s\*|\\s[*+]|(?<!\(\?<!\\w)::|(?<=[\w)?])\\\.(?![*+?])",
 )
 _SPACE = re.compile(rf"\s+|{_READINGS[0]}|{_READINGS[1]}")
+_WIDE = re.compile(r"\s{2,}+")
+_ENDS_WITHOUT_IT = re.compile(r"[\r\u2028\u2029]")  # the ends of lines but for ``\n``
 _POINT = re.compile(r" ?(::|\.) ?")
 _COMMENT = re.compile(r"/\*|\*/")
 
@@ -55,6 +57,20 @@ def _roomy(part: str) -> str:
 def tight(found: str) -> str:
     """What a rule found, without its comments: a change of them is no new use."""
     return _POINT.sub(r"\1", " ".join(_SPACE.sub(" ", found).split()))
+
+
+def squeezed(code: str) -> str:
+    """The code with little white space at each place, so that no rule takes long for much of it.
+
+    Lines end where they did, and what was behind the second line still is (an encoding holds only in front of that)."""
+    return _WIDE.sub(lambda found: _narrow(found[0]), code)
+
+
+def _narrow(space: str) -> str:
+    if lines := space.count("\n"):
+        return "\n" * min(lines, 2) + ("" if space.endswith("\n") else " ")
+    end = _ENDS_WITHOUT_IT.search(space)
+    return f"{end[0]} " if end else " "
 
 
 def nested(text: str) -> int:

@@ -19,11 +19,13 @@ _OF_LANGUAGES = frozenset(_WORD.findall(
     "genexpr get impl int isra lambda level listcomp long main module mut namespace new operator part self set setcomp "
     "short signed static std struct top unsigned void volatile"
 ))  # fmt: skip
+# Those of them that say something without the words in front of them.
+_SHORT = frozenset(["clone", "closure", "get", "lambda", "level", "main", "new", "part", "set", "top"])
 _MADE = re.compile(r"func\d+|h[0-9a-f]{16}")  # by compilers
 _SIGNS = re.compile(r"(?:operator ?[-+*/%^&|~!=<>]{1,3}|[\w<>(){}\[\]*&~$#]|::|\.(?!\s)|(?<=\w)-(?=\w)|, ?| |'\d)++")
 _PAIR = re.compile(r"(?=(?<!\w)(\w+) +(\w+))")
 _COMMA = re.compile(r"[^<(\[]*,")  # outside of arguments
-_ARGUMENTS = re.compile(r"(?<=\w)(?:[(<].*)")
+_ARGUMENTS = re.compile(r"(?<=\w)(?:[(<\[].*)")
 _LAST = re.compile(r"(\w+)\W*(?: of '\w+' objects>)?$")
 
 
@@ -47,7 +49,8 @@ def _name(name: str, words: Set[str]) -> str:
     if _SIGNS.fullmatch(name) and not _COMMA.match(name) and _is_known(name, words) and _is_one(name):
         return name
     short = _LAST.search(_ARGUMENTS.sub("", name))
-    return short[1] if short is not None and _is_known(short[1], words) else ""
+    is_told = short is not None and _is_known(short[1], words) and short[1] not in _OF_LANGUAGES - _SHORT
+    return short[1] if short is not None and is_told else ""
 
 
 def _is_known(name: str, words: Set[str]) -> bool:

@@ -44,6 +44,9 @@ _OF_SYS = (  # what a library asks of ``sys``; all else may tell who runs it
 )
 _LIKE_ASCII = "(?i:utf[-_]?8|us-ascii|ascii|latin-?1|iso-?8859-1)"
 _STDLIB = "|".join(sorted(sys.stdlib_module_names - {"builtins"}))
+_QUOTE = r"['\"`]"
+_THEN = rf"{_QUOTE}[\s,+/.&()]*{_QUOTE}"  # between the pieces of a path
+_OF_PROC = r"(?:cmdline|comm|exe|stat|status|environ|maps|task|fd|cwd)\b"
 _EVERY = (
     rule(
         "it asks whether tests run",
@@ -56,10 +59,12 @@ _EVERY = (
         "it looks at other processes",
         r"/proc/|['\"`]/proc\b|/sys/(?:kernel|fs|class)|\bprogram_invocation|__progname",
         r"['\"`]/?proc/?['\"`][\s,+/.&()]*['\"`]/?(?:(?:thread-)?self|\d+)\b",  # in pieces
-        r"['\"`]/?(?:thread-)?self/?['\"`][\s,+/.&()]*['\"`]/?(?:cmdline|comm|exe|stat|status|environ|maps|task|fd|cwd)\b",
+        rf"{_QUOTE}(?:/self/?|self/|/?thread-self/?){_THEN}/?{_OF_PROC}|{_QUOTE}self{_THEN}/{_OF_PROC}",
     ),
 )
-_EVERY_DOUBTS = (rule("it may look at other processes", r"['\"`]/?(?:proc|cmdline)/?['\"`]"),)
+_EVERY_DOUBTS = (
+    rule("it may look at other processes", rf"['\"`]/?(?:proc|cmdline)/?['\"`]|{_QUOTE}self{_THEN}{_OF_PROC}"),
+)
 _IN_PYTHON = (
     rule(
         "it asks whether tests run",  # by the main module, but for the usual question whether one is it
@@ -158,7 +163,7 @@ _PYTHON_DOUBTS = (
         "it opens files",
         r"\b(?:pickle|marshal)\b",
         names=(
-            r"^builtins\.open\b|^_*io\.(?:open\w*|FileIO)\b|^(?:codecs|fileinput|linecache)\.\w+",
+            r"^builtins\.open\b|^_*io\.(?:open\w*|FileIO)\b|^codecs\.(?:open|EncodedFile)\b|^(?:fileinput|linecache)\.\w+",
             rf"{_OS}(?:open|fdopen|readlink)\b|{_ANY}read_(?:text|bytes)\b",
         ),
     ),
@@ -238,6 +243,7 @@ _IN_C = (
         r"unlink)\s*\(|\bstd::(?:basic_)?w?(?:o?fstream|filebuf)\b|(?<![\w./<\"])w?o?fstream\s+\w+\s*[({;=]",
     ),
 )
+_GUARD = r"(?!(?:\w+_)?HAVE_)\w+_(?:H|HH|HPP|HXX|INCLUDED)_*\b"
 _C_DOUBTS = (
     rule("it includes files from elsewhere", r"#\s*include\s*[\"<](?:/|[^\">]*\.\.)|#\s*embed"),
     rule("it includes a file whose name is made", r"#\s*include\s+[A-Za-z_]"),
@@ -247,8 +253,8 @@ _C_DOUBTS = (
         r"\bsource_location\b",
     ),
     rule(
-        "it asks which files were included before it",  # but for its own
-        r"\b(?:ifdef|if\s+defined)\s*\(?\s*\w+_(?:H|HH|HPP|HXX|INCLUDED)_*\b",
+        "it asks which files were included before it",  # but for its own, and what autoconf found
+        rf"(?:\b(?:el)?ifdef\b|(?<!!)(?<!! )\bdefined\b)\s*\(?\s*{_GUARD}",
     ),
     rule("it opens files", r"\bw?ifstream\b|\bbasic_ifstream\b|\breadlink(?:at)?\s*\(|\bread_symlink\b"),
 )

@@ -21,7 +21,8 @@ IN_OTHERS = (  # Rust, Go, JavaScript, Java
     ),
     rule(
         "it looks at or changes who calls it",
-        r"\b(?:runtime\.\w*(?:Caller|Stack)\w*|debug\.(?:Print)?Stack|pprof\.Lookup)\b",
+        r"(?<![\w)\]]\.)\bruntime\.(?:Caller|Stack)\w*",  # of Go, where nothing holds the package
+        r"\b(?:debug\.(?:Print)?Stack|pprof\.Lookup)\b",
         r"\b(?:panic::Location|Location::caller)\b|\bpanic::\{[^}]*?\bLocation\b",
         r"\b(?:StackTrace|(?:capture|prepare)StackTrace|get(?:All)?StackTraces?|StackTraceElement|StackWalker)\b",
         r"\b(?:getCallerClass|getClassContext)\b",
@@ -78,7 +79,9 @@ OTHER_DOUBTS = (
 IN_SCRIPTS = (
     rule(
         "it looks at or changes who calls it",
-        r"\barguments\.callee\.caller\b|\brequire\.main\b(?!\s*={2,3}\s*module\b)",
+        r"\barguments\.callee\.caller\b|\brequire\.main\s*(?:\?\.|[.\[])",
+        # but for the usual question whether it is the main one
+        r"(?<!\bmodule [!=]== )(?<!\bmodule [!=]= )\brequire\.main\b(?!\s*[!=]={1,2}\s*module\b)",
     ),
 )
 SCRIPT_DOUBTS = (
