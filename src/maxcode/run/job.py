@@ -1,8 +1,8 @@
 """One job from files to files; ``optimize_source`` names its stages in order.
 
 The run folder holds the record (``run.toml``, ``events.jsonl``, and ``calls.jsonl`` if a language model is called),
-``original/``, ``best/``, ``best.diff``, ``certificate.json``, ``report.html`` and ``result.json``.  Each is written
-once.  The same command resumes a run that was killed at any point.
+``original/``, ``best/``, ``best.diff``, ``certificate.json``, ``report.html`` and ``result.json``, each written once.
+The same command resumes a run that was killed at any point.
 """
 
 from __future__ import annotations
