@@ -31,10 +31,6 @@ class Calls:
         """The inputs of the first passes, and a program that does nothing."""
         await self.inputs.ahead([shape_of(given) for given in timed], AHEAD)
 
-    async def keep_ahead(self, timed: Sequence[Input]) -> None:
-        """The inputs of all later passes."""
-        await self.inputs.keep_ahead([shape_of(given) for given in timed], AHEAD)
-
     async def for_pass(self, given: Input, own: ExitStack) -> Input:
         """The same calls on inputs that nobody has seen."""
         return replace(given, stdin=await self.inputs.fresh(shape_of(given), ahead=AHEAD), expected=None)

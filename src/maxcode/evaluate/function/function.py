@@ -10,7 +10,6 @@ by whichever thread; it cannot start another process.
 from __future__ import annotations
 
 import math
-import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -188,18 +187,14 @@ class Inputs:
         self._start = Start(sandbox, problem, empty_driver(self._spec, problem.language))
         self._ready: dict[Shape, float] = {}
         self._waiting: dict[Shape, list[bytes]] = {}
-        self._making, self._used_up = Turns(), anyio.Event()
+        self._making = Turns()
 
     async def fresh(self, shape: Shape, ahead: int = 1) -> Blob:
         """The plan of a shape's calls with inputs nobody has seen; InputError when the user's inputs.c fails.
 
         ``ahead``: how many plans at most to make together where none is waiting.  Each is handed out once.
         """
-        waiting = await self._some(shape, ahead)
-        plan = Blob.of(waiting.pop())
-        if not waiting:
-            self._used_up.set()
-        return plan
+        return Blob.of((await self._some(shape, ahead)).pop())
 
     async def ahead(self, shapes: Sequence[Shape], count: int) -> None:
         """Makes what ``fresh`` and ``ready_s`` need, where nothing is waiting, in a place to build or, if that is held
@@ -211,15 +206,6 @@ class Inputs:
                 await self._start.built()
                 for shape in shapes:
                     await self._some(shape, count)
-
-    async def keep_ahead(self, shapes: Sequence[Shape], count: int) -> None:
-        """Does so again whenever the plans of a shape are used up; ends only where the timing leaves no core."""
-        if len(os.sched_getaffinity(0)) < 2:
-            return
-        while True:
-            self._used_up = anyio.Event()
-            await self.ahead(shapes, count)
-            await self._used_up.wait()
 
     async def _some(self, shape: Shape, count: int) -> list[bytes]:
         """The plans of a shape that wait, at least one; ``count`` at most are made where there are none."""

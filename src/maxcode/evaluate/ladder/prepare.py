@@ -81,10 +81,6 @@ class InputSource(Protocol):
         """Makes what the first passes over these inputs need, so that nothing of it is made in the timing lane."""
         ...
 
-    async def keep_ahead(self, timed: Sequence[Input]) -> None:
-        """The same of later passes, while others are timed, in a place to build; may go on until it is cancelled."""
-        ...
-
     async def for_pass(self, given: Input, own: ExitStack) -> Input:
         """The input of one pass; ``own`` ends with the pass.  ``expected`` is None if the input is new."""
         ...
@@ -123,9 +119,6 @@ class Copies:
     renews: bool = False
 
     async def ahead(self, timed: Sequence[Input]) -> None:
-        return None
-
-    async def keep_ahead(self, timed: Sequence[Input]) -> None:
         return None
 
     async def for_pass(self, given: Input, own: ExitStack) -> Input:

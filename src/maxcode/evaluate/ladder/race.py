@@ -19,7 +19,6 @@ from statistics import fmean
 from typing import Literal, Protocol, final
 
 from maxcode.code.languages import language
-from maxcode.core.ahead import started
 from maxcode.core.phases import TIMING, activity
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
@@ -140,10 +139,6 @@ class Track:
     async def ahead(self) -> None:
         """Makes what its first passes need, which may be beside other timing."""
         await self._field.source.ahead(self._timed)
-
-    async def keep_ahead(self) -> None:
-        """The same of later passes, until it is cancelled."""
-        await self._field.source.keep_ahead(self._timed)
 
     async def pair(self) -> Pair:
         """One pass by every side, the mean of two if they are short.  WrongOutput if a run fails or is wrong."""
@@ -328,10 +323,10 @@ async def timing_alone(clock: Clock) -> AsyncIterator[None]:
 
 
 async def _held(end: End, track: Track) -> RaceResult:
-    """The same; what the passes need is made before the lane is taken, and beside it."""
+    """The same, with what the first passes need made before the lane is taken.  What later ones need is made between
+    passes: beside a timed one it would slow whoever needs memory (a naive product by a tenth)."""
     await track.ahead()
-    async with started(track.keep_ahead):
-        return await run_until(end, track)
+    return await run_until(end, track)
 
 
 async def run_until(end: End, track: Pairing) -> RaceResult:
