@@ -144,7 +144,7 @@ def test_another_compiler_and_a_tampered_store_mean_a_new_admission(
 def test_what_first_runs_rest_on_is_told_apart(
     sandbox: Sandbox, tmp_path: Path, system: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "_OWN", ())  # the folders of tests are below /tmp
+    monkeypatch.setattr(commands, "is_covered", lambda folder: False)  # the folders of tests are below /tmp
     (tmp_path / "shown").mkdir()
     toml = repos.made(tmp_path / "sums", repos.C_FILES, f'{repos.C_TOML}show = ["{tmp_path / "shown"}"]\n')
     place, kept = Place(sandbox, repos.problem_of(toml)), KeptAdmissions(folder, reads=True)

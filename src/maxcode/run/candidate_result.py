@@ -232,7 +232,8 @@ def tests_of(found: Admitted) -> dict[str, int]:
 def _why(evaluation: Evaluation, found: Admitted, doubts: Sequence[str]) -> str:
     """Why there is no speed-up, or no proved one, without what the doubts say."""
     if evaluation.timing is None:
-        untimed = () if found.timed or evaluation.outcome is not Outcome.CORRECT else found.notes[-1:]
+        is_note = not found.timed and evaluation.outcome in (Outcome.CORRECT, Outcome.UNVERIFIED)
+        untimed = found.notes[-1:] if is_note else ()
         return "; ".join(evaluation.warnings or untimed) or f"not timed: {evaluation.outcome.value}"
     ended = _ENDED[evaluation.timing.verdict]
     warnings = [one for one in evaluation.warnings if not is_told(one, doubts)]
