@@ -360,9 +360,8 @@ def _certify(job: CompleteRequest, found: Result, say: Callable[[str], None], de
         return None
     claim, options = _claim(job)
     try:
-        made: Certificate = run_async(
-            deadline.over, partial(certified, job.folder, claim, options, job.request.seed, say)
-        )
+        work = partial(certified, job.folder, claim, options, job.request.seed, say)
+        made: Certificate = run_async(deadline.over, work)
     except TimeEnded:
         return None
     return made

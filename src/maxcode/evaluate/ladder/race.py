@@ -323,8 +323,7 @@ async def timing_alone(clock: Clock) -> AsyncIterator[None]:
 
 
 async def _held(end: End, track: Track) -> RaceResult:
-    """The same, with what the first passes need made before the lane is taken.  What later ones need is made between
-    passes: beside a timed one it would slow whoever needs memory (a naive product by a tenth)."""
+    """The same; what the first passes need is made before the lane is taken: beside a timed pass it would slow it."""
     await track.ahead()
     return await run_until(end, track)
 
@@ -352,8 +351,7 @@ def together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
 
 
 def mean_s(seconds: Iterable[float]) -> float:
-    """The mean of these times; a clock that shows 0 means less than its tick.  (The least of them would favour the
-    program whose time varies more.)"""
+    """The mean of these times, at least a tick of the clock; the least would favour a program whose time varies."""
     return max(TICK_S, fmean(seconds))
 
 

@@ -63,9 +63,7 @@ class EarlyLooks:
                 return None
             verified = await verify(self._sandbox, begun.problem, built.artefact, begun.inputs)
             found = ladder_of(built, verified)
-            if (
-                found.outcome is Outcome.TIMEOUT
-            ):  # the machine may be too busy beside an admission: ``evaluate`` decides
+            if found.outcome is Outcome.TIMEOUT:  # the machine may be too busy: ``evaluate`` decides
                 return None
             if found.outcome is not Outcome.CORRECT:
                 return found
