@@ -58,7 +58,7 @@ began = time.perf_counter()
 text = " ".join(str(i * (seed | 1) % 997) for i in range(10000))
 found = count(text)
 SHOWN
-print(f"took {time.perf_counter() - began:.3f} s")
+print(f"took {time.perf_counter() - began:.6f} s")
 """
 PYTHON_FILES = {
     "src/words/__init__.py": WORDS,
