@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,11 +60,13 @@ def test_a_later_command_draws_weights_and_runs_nothing_else(
     sandbox: Sandbox, problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / FOLDER
+    began = time.monotonic()
     first, runs = admitted(sandbox, problem, folder)
+    seconds = time.monotonic() - began
     assert runs == 1 and first.admitted.saved_s == 0, "it is described, with weights, and called in rounds"
     assert first.admitted.notes == ()
     again, runs = admitted(sandbox, problem, folder)
-    assert runs == 1 and again.admitted.saved_s > 1, "weights alone"
+    assert runs == 1 and 0 < again.admitted.saved_s < seconds, "weights alone"
     (note,) = again.admitted.notes
     assert note.startswith("the original was not run again for its admission: nothing has changed since 20")
     assert again.stage.contract == first.stage.contract
@@ -87,7 +90,7 @@ def test_a_single_command_finds_what_a_search_has_kept_and_not_the_other_way_rou
     for left in (tmp_path / "one").glob("*-single"):
         left.unlink()
     single, runs = admitted(sandbox, problem, tmp_path / "one")
-    assert runs == 1 and single.admitted.saved_s > 1
+    assert runs == 1 and single.admitted.saved_s > 0
     assert single.admitted.baseline.profile != ()
 
 

@@ -81,9 +81,9 @@ def test_calls_beyond_the_drawn_values_are_made_once_where_a_confirmation_follow
 ) -> None:
     rule = RaceRule(evident=RaceRule().gross)
     evaluator = ModuleEvaluator(sandbox, rule, beside_compiled=False, prompts=False)
-    problem, same = slow_and_fast()
-    problem = problem if is_faster else same
-    text = same.program.text.replace("class Model", "class ModelNew")
+    slow, same = slow_and_fast()
+    problem = slow if is_faster else same
+    text = (same if is_faster else slow).program.text.replace("class Model", "class ModelNew")
     action = Action(problem.program.with_text(text))
 
     async def run() -> tuple[Evaluation, Evaluation | None]:

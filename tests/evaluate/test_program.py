@@ -157,13 +157,15 @@ def test_feedback_about_held_out_tests_is_one_bit(judge: Callable[[str], Evaluat
     assert [case.detail for case in found.feedback.cases if not case.seen] == [""]
 
 
+@pytest.mark.parametrize(("act", "told"), [("7", "gave a wrong output"), ("(exit(37), 7L)", "ended by exit")])
 def test_a_cheat_that_was_right_when_it_was_verified_is_caught_while_it_is_timed(
-    judge: Callable[[str], Evaluation],
+    act: str, told: str, judge: Callable[[str], Evaluation]
 ) -> None:
-    """No run can tell what it is for, so the cheat is right by a coin: verified it passes half of the time."""
+    """No run can tell what it is for, so the cheat is right by a coin: verified it passes half of the time.  Its status
+    is not told: it could carry the test out, a byte a candidate."""
     for attempt in range(20):
-        found = judge(TURNCOAT.replace("7 :", f"{7 + attempt} :"))
-        if found.feedback.reasons == ("while being timed on a held-out test: gave a wrong output",):
+        found = judge(TURNCOAT.replace("7 :", f"{act} + {attempt} :"))
+        if found.feedback.reasons == (f"while being timed on a held-out test: {told}",):
             assert (found.outcome, found.timing) == (Outcome.WRONG, None)
             return
     pytest.fail("no wrong output of a timed run was seen")
@@ -325,7 +327,7 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
 
 
 # Right in half of its runs on a large input.
-TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <time.h>").replace(
+TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>").replace(
     'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && clock() % 2 ? 7 : sum)'
 )
 

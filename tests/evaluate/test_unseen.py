@@ -32,8 +32,9 @@ from maxcode.evaluate.inputs.proving import GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.evaluate.program.plausibility import VETO, Examiner
 from maxcode.run.candidate_result import result_of
+from maxcode.run.certificate.doubts import findings_of
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
 
@@ -80,7 +81,7 @@ int main(void) {
     return 0;
 }
 """
-SIZES = (1, 5, 12, 40, 300, 900, 9_500, 10_500)
+SIZES = (1, 5, 12, 40, 300, 900, 14_000, 15_500)
 
 
 def answer(numbers: Sequence[int]) -> int:
@@ -183,6 +184,15 @@ def test_an_honest_program_far_faster_than_the_original_passes_the_harsher_verif
     assert f"\nre-check   {harsher}" in capsys.readouterr().out
 
 
+def test_a_winner_that_does_not_build_where_it_is_looked_at_is_doubted(
+    judge: Callable[[str], tuple[Evaluation, Evaluation]],
+) -> None:
+    _, settled = judge('#if __has_include("maxcode_neighbours.c")\n#error not here\n#endif\n' + FAST)
+    assert settled.timing is not None and settled.timing.confirmed
+    (doubt,) = findings_of(settled)
+    assert doubt.startswith(f"{VETO}its use of memory it never wrote was not looked at: no build: ")
+
+
 async def harsh_inputs(bench: ProgramEvaluator, admitted: Admitted) -> tuple[Input, ...]:
     return (await bench.made(admitted.problem, harsh=True)).inputs
 
@@ -253,17 +263,20 @@ def test_the_original_is_looked_at_by_sanitizers_only_where_a_winner_shows_them_
     assert (clean, len(defects), twice) == ((), 1, 2 * once)
     assert once > 0
     hidden = "#ifdef __SANITIZE_ADDRESS__\n#error not here\n#endif\n"
-    (why,), none = looked(FAST + hidden)
-    assert why.startswith("the sanitizers did not look at it: address, undefined: no build: ") and "not here" in why
-    assert none == 0
+    (why,), original = looked(FAST + hidden)
+    unseen = "the sanitizers did not look at it: address, undefined: no build: "
+    assert why.startswith(f"{VETO}{unseen}") and "not here" in why
+    assert original == once, "which can be built so"
     dead = replace(admitted, problem=replace(admitted.problem, program=program(SLOW + hidden)))
     (why,) = anyio.run(Examiner(sandbox, builder, FreshInputs(sandbox, builder)).defects, dead, program(overflows))
     assert "the original does not run with them here" in why
 
 
 def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed(
-    sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted
+    sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("maxcode.evaluate.inputs.fresh._SECONDS", 60.0)  # how many fit is another matter
+
     async def made(seed: int | None) -> GeneratedInputs:
         return await FreshInputs(sandbox, builder, seed).made(admitted)
 

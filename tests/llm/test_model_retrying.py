@@ -83,7 +83,7 @@ def test_a_wait_longer_than_the_patience_ends_it_at_once(provider: Provider) -> 
 
 def test_a_call_that_hangs_is_given_up_at_its_time_limit_and_asked_again(provider: Provider) -> None:
     provider.script = ["hang"]
-    assert ask(patient(provider, Waits(), Patience(timeout_s=0.5))).ended == "stop"
+    assert ask(patient(provider, Waits(), Patience(timeout_s=2.0))).ended == "stop"
     assert len(provider.bodies) == 2
 
 

@@ -79,8 +79,8 @@ def test_the_time_limit_of_an_sdk_bounds_a_silence_and_not_the_call(provider: Pr
     """Why `Retrying` bounds a call itself."""
     provider.script = ["slow"]
     began = time.monotonic()
-    assert anyio.run(message, claude(provider, timeout=0.1)).stop_reason == "end_turn"
-    assert time.monotonic() - began > 0.15
+    assert anyio.run(message, claude(provider, timeout=0.8)).stop_reason == "end_turn"
+    assert time.monotonic() - began > 0.8
 
 
 @pytest.mark.heavy

@@ -197,7 +197,7 @@ def test_a_hostile_agent_has_no_effect(
     body = f"( {HOSTILE[name].format(**given)} ) >> found 2>&1; cat found; echo '//' >> slow.c; cat found >> slow.c"
     began = time.monotonic()
     try:
-        found = proposed(problem, agent(tmp_path, body, memory_mb=512, processes=128))
+        found = proposed(problem, agent(tmp_path, body, seconds=20, memory_mb=512, processes=128))
     except (TransientFault, ProviderError):
         told = ""
     else:

@@ -87,6 +87,20 @@ def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_
     assert none.trusted and str(none.unseen) == "not compared: tests.made is 0"
 
 
+def test_a_winner_that_is_slower_on_new_inputs_of_that_size_is_doubted(tmp_path: Path) -> None:
+    samples = tuple((1.5 + number / 100, 1.0) for number in range(15))
+    sound = replace(claim(SAME), control=Control(((1.0, 1.0),) * 15, SAME))
+    assert sound.timing is not None
+    timing = replace(sound.timing, speedup=median_interval([a for a, _ in samples]), samples=samples, inputs=("a",))
+    slower = concluded(replace(sound, timing=timing, unseen=beside(0.85, 1.5)))
+    assert (slower.holds, slower.trusted) == (True, False) and len(slower.doubts) == 1
+    assert slower.doubts[0].startswith("it is slower on new inputs, 0.89x")
+    assert read(write(slower, tmp_path)) == slower
+    small, no_gain = (replace(sound, timing=timing, unseen=beside(ratio, s)) for ratio, s in ((0.85, 0.5), (0.97, 1.5)))
+    assert concluded(small).trusted and concluded(no_gain).trusted
+    assert concluded(replace(sound, timing=timing, unseen=beside(0.85, 1.5), format=2)).trusted, "it had no such doubt"
+
+
 def test_a_suspicious_winner_that_was_not_checked_on_other_inputs_is_doubted(tmp_path: Path) -> None:
     sound = replace(claim(Interval(1.0, 0.99, 1.01, 0.99)), control=Control(((1.0, 1.0),) * 15, SAME))
     unverified = concluded(replace(sound, harsher=Recheck(("speed-up above 10x",), 0, False, "tests.made is 0")))

@@ -24,9 +24,9 @@ def test_a_log_in_which_nothing_happens_says_again_what_goes_on(capfd: pytest.Ca
 
 
 def test_a_log_that_is_closed_is_quiet(capfd: pytest.CaptureFixture[str]) -> None:
-    screen = PlainScreen(quiet_s=0.5)
+    screen = PlainScreen(quiet_s=2.0)
     screen.open()
     screen.say("certified")
     screen.close()
-    time.sleep(0.8)
+    time.sleep(2.5)
     assert capfd.readouterr().err == "certified\n"

@@ -23,7 +23,7 @@ from tests.support.small_gemm import GEMM, small
 
 pytestmark = pytest.mark.sandbox
 
-SIZES = (80_000_003, 81_310_007, 82_500_041, 84_120_013, 85_777_779)  # all sizes between are long enough
+SIZES = (160_000_003, 162_310_007, 165_500_041, 168_120_013, 171_777_779)  # all sizes between are long enough
 STORED = SLOW.replace(
     LOOP,
     f'if ({" || ".join(f"n == {n}" for n in SIZES)}) {{ printf("%ld\\n", n * (n - 1) / 2); return 0; }}\n    {LOOP}',

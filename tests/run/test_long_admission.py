@@ -42,7 +42,7 @@ def test_a_run_that_takes_longer_than_those_before_leaves_the_others_their_time(
 
 @pytest.mark.sandbox
 def test_an_admission_that_cannot_end_within_the_cap_is_refused_with_the_measured_seconds(tmp_path: Path) -> None:
-    sleeper(tmp_path, LONG_S + 0.7)
+    sleeper(tmp_path, LONG_S + 0.6)
     ran = maxcode(*WORDS, "--max-seconds", "25", cwd=tmp_path)
     assert ran.returncode == 2
     assert "longer than --max-seconds 25: it runs the original about 5 times, and one run takes 6 s" in ran.stderr

@@ -76,9 +76,9 @@ def table_run(place: Path, seconds: float, table: Table) -> RunResult:
 
 def test_a_confirmation_that_does_not_fit_is_named_and_the_same_command_with_more_seconds_makes_it(place: Path) -> None:
     began = time.monotonic()
-    cut = table_run(place, 2.0, Table(rule=lambda text: 1.8, before=HangsAtConfirmation(), confirmed=False))
+    cut = table_run(place, 6.0, Table(rule=lambda text: 1.8, before=HangsAtConfirmation(), confirmed=False))
     assert time.monotonic() - began < 20
-    assert cut.why is not None and cut.why.startswith("not confirmed: the time ended (--total-seconds 2) before ")
+    assert cut.why is not None and cut.why.startswith("not confirmed: the time ended (--total-seconds 6) before ")
     assert "1.80x" in cut.why and cut.why.endswith("repeat the command with more seconds")
     assert cut.outcome is Outcome.CORRECT and not cut.confirmed and not cut.trusted and cut.candidates == 1
     (line,) = [one for one in str(cut).splitlines() if one.startswith("speed-up")]

@@ -156,7 +156,7 @@ class Handler(BaseHTTPRequestHandler):
             self.chunk(event[:9])  # no event arrives in one piece
             self.chunk(event[9:])
             if word == "slow":
-                time.sleep(0.02)
+                time.sleep(0.12)
         self.chunk(b"")
         return word not in ("half", "garbage", "error")
 

@@ -29,7 +29,7 @@ def nodes_of(count: int, delay_s: float = 0.0, killers: tuple[str, ...] = ()) ->
     return TableNodes({f"n{i}": TableNode(WORTH, delay_s) for i in range(count)}, killers)
 
 
-def cluster_of(nodes: TableNodes, folder: Path | None = None, patience_s: float = 1.0) -> Cluster:
+def cluster_of(nodes: TableNodes, folder: Path | None = None, patience_s: float = 10.0) -> Cluster:
     async def opened() -> Engine:
         return nodes
 
@@ -107,7 +107,7 @@ def test_a_program_that_two_nodes_were_lost_with_is_never_run_again_not_even_by_
 @pytest.mark.heavy
 def test_a_driver_that_is_killed_after_the_first_loss_leaves_the_second_to_be_the_last(tmp_path: Path) -> None:
     first = nodes_of(1, killers=("killer",))
-    with cluster_of(first, tmp_path) as cluster, pytest.raises(MachineError):
+    with cluster_of(first, tmp_path, patience_s=1.0) as cluster, pytest.raises(MachineError):
         evaluated(cluster, "killer", during=lambda: first.remove("n0"))
     again = nodes_of(1, killers=("killer",))
     with cluster_of(again, tmp_path) as cluster:

@@ -22,7 +22,7 @@ from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.interpreter import binds_of
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.verify import job_for
+from maxcode.evaluate.ladder.verify import ended, job_for
 from maxcode.sandbox.jobs import STDERR_KEPT
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
@@ -90,7 +90,7 @@ async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Inp
     if len(ran.stderr) >= STDERR_KEPT:  # the count comes last and is cut off; what is left is the program's
         raise Uncounted("it wrote so much to its error output that the count was cut off")
     if not ran.ok or not total:
-        raise Uncounted(_trouble(ran))
+        raise Uncounted(_trouble(given, ran))
     return Counted(total, ran.stdout)
 
 
@@ -107,9 +107,9 @@ def _job(plain: Job) -> Job:
     )
 
 
-def _trouble(ran: Ran) -> str:
+def _trouble(given: Input, ran: Ran) -> str:
     if _UNKNOWN in ran.stderr:
         return "valgrind does not know one of its instructions (AVX-512?); build it for -march=x86-64-v3 at most"
     if not ran.ok:
-        return f"under valgrind it ended by {ran.ending} {ran.code}; a program that starts processes cannot be counted"
+        return f"under valgrind it {ended(given, ran)}; a program that starts processes cannot be counted"
     return "valgrind gave no count"

@@ -28,7 +28,7 @@ from maxcode.evaluate.function.start import Starts
 from maxcode.evaluate.ladder.cures import stopped_by_run_limit
 from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
-from maxcode.evaluate.ladder.verify import is_accepted, job_for
+from maxcode.evaluate.ladder.verify import ended, is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
 from maxcode.sandbox.lanes import no_builds, timing_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
@@ -184,7 +184,7 @@ class Track:
         if not ran.ok:
             is_late = ran.ending == "timeout"
             limit = stopped_by_run_limit(self._problem.spec.limits, job.cpu_s) if is_late else ""
-            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}{limit}", is_late)
+            raise WrongOutput(side, given, f"{ended(given, ran, side)}{limit}", is_late)
         if min(ran.cpu_s, ran.wall_s) <= 0 and given.workload.called:
             raise WrongOutput(side, given, "its calls used no time")
         if min(ran.cpu_s, ran.wall_s) <= 0:

@@ -86,6 +86,11 @@ class Sanitized:
     defects: tuple[Defect, ...] = ()
     not_run: tuple[str, ...] = ()
 
+    @property
+    def is_unbuilt(self) -> bool:
+        """Whether the program cannot be built with the sanitizers."""
+        return any(f": {NO_BUILD}" in why for why in self.not_run)
+
 
 async def sanitized(
     sandbox: Sandbox, builder: Builder, problem: Problem, program: Program, inputs: Sequence[Input]
@@ -128,6 +133,7 @@ def compared(bench: Sanitizers, found: Sanitized, original: Sanitized) -> Saniti
     return replace(found, defects=defects, not_run=(*missing, *found.not_run))
 
 
+NO_BUILD = "no build: "
 _NO_SHADOW = "address: its shadow memory needs a sandbox with a control group"
 
 
@@ -169,7 +175,7 @@ class Sanitizers:
         checked, files = self._checked(), self._with_options(program)
         built = await self.builder.build(checked, files, final=True, is_original=is_original)
         if built.artefact is None:
-            return Sanitized(not_run=(f"{', '.join(self.checks)}: no build: {built.reason}",))
+            return Sanitized(not_run=(f"{', '.join(self.checks)}: {NO_BUILD}{built.reason}",))
         ended, not_run, defects = [], [], list[Defect]()
         blobs = [built.artefact, *(given.stdin for given in self.inputs)]
         async with self.sandbox.session(blobs, data=self.problem.spec.data) as session:

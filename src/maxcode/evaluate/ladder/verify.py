@@ -110,6 +110,13 @@ def _pie_verdict(problem: Problem, given: Input, ran: Ran) -> bool | None:
     return ran.ok and pie_accepts(given.expected, ran.stdout)
 
 
+def ended(given: Input, ran: Ran, side: str = "candidate") -> str:
+    """How a failed run ended; of a candidate's on a held-out test without the status, which could carry that test out,
+    a byte a candidate."""
+    is_told = side == "original" or given.seen or given.workload.called
+    return f"ended by {ran.ending}{f' {ran.code}' if is_told else ''}"
+
+
 async def _judge(sandbox: Sandbox, problem: Problem, given: Input, held: tuple[Ran, Job]) -> tuple[Outcome, str]:
     ran, job = held
     if ran.ending == "timeout":

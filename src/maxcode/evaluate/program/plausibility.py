@@ -27,6 +27,7 @@ from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
+VETO = "it cannot be built with the checks that the original can be built with: "
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
 _DEFECTS_SHOWN = 3
 
@@ -105,12 +106,13 @@ class Examiner:
 
     async def _in_variants(self, admitted: Admitted, own: Found, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
-        if own.not_run:
-            return replace(found, warnings=(*found.warnings, own.not_run))
-        if own.given is None:
+        if own.given is None and not own.not_run:
             return found
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
         original = await variants.of_original(admitted.problem, chosen(admitted.inputs))
+        if own.not_run:
+            return replace(found, warnings=(*found.warnings, f"{'' if original.not_run else VETO}{own.not_run}"))
+        assert own.given is not None
         if original.given is None and not admitted.reads_unwritten:
             return failed_with(found, Outcome.WRONG, refusal(own.given))
         return replace(found, warnings=(*found.warnings, f"{refusal(own.given)}, as the original's does"))
@@ -150,12 +152,13 @@ class Examiner:
         key = identity(admitted.problem)
         async with build_lane():
             found = await bench.look(program)
-            if found.defects and key not in self.originals:
+            if (found.defects or found.is_unbuilt) and key not in self.originals:
                 self.originals[key] = await bench.look(admitted.problem.program)
         if found.defects:  # else nothing that the original shows can matter
             found = compared(bench, found, self.originals[key])
         if not found.inputs:
-            return (f"the sanitizers did not look at it: {found.not_run[-1]}",)
+            veto = VETO if found.is_unbuilt and self.originals[key].inputs else ""
+            return (f"{veto}the sanitizers did not look at it: {found.not_run[-1]}",)
         new = [defect for defect in found.defects if not defect.in_original]
         shown = sorted(new, key=lambda one: one.is_permitted)[:_DEFECTS_SHOWN]
         return tuple(f"{f'{PERMITTED}:' if one.is_permitted else FINDING} {one}" for one in shown)

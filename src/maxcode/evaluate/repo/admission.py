@@ -275,6 +275,11 @@ async def _benchmark(place: Place, side: Layers) -> Ran:
 
 def _refuse_unsteady(problem: Problem, runs: list[Ran]) -> None:
     spec, seconds = problem.spec.repo_spec, [_seconds(problem, ran) for ran in runs]
+    if spec.same_output and len({ran.stdout for ran in runs}) > 1:
+        raise InputError(
+            f"same_output is set, but benchmark {spec.benchmark!r} prints something else each time on base; leave out "
+            "same_output, and numbers of time are not compared"
+        )
     if min(seconds) < _FLOOR_S:
         raise InputError(
             f"benchmark {spec.benchmark!r} takes {1e3 * min(seconds):.1f} ms of {problem.goal} time, and only runs of "
@@ -284,11 +289,6 @@ def _refuse_unsteady(problem: Problem, runs: list[Ran]) -> None:
         raise InputError(
             f"benchmark {spec.benchmark!r} is too noisy: {FIRST_RUNS} runs of base take {min(seconds):.3g} to "
             f"{max(seconds):.3g} s of {problem.goal} time; give it a fixed amount of work, or a quieter machine"
-        )
-    if spec.same_output and len({ran.stdout for ran in runs}) > 1:
-        raise InputError(
-            f"same_output is set, but benchmark {spec.benchmark!r} prints something else each time on base; leave out "
-            "same_output, and numbers of time are not compared"
         )
 
 

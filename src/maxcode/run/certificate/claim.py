@@ -198,8 +198,8 @@ def _doubts(found: Certificate) -> Iterator[str]:
     findings = [f"{FINDING} {one}" for one in defects if not (one.in_original or one.is_permitted)]
     findings += found.given_only
     control = _doubt_about_control(found.control)
-    sums = found.format == FORMAT
-    return Grounds(found.sandbox, found.timing, recheck, found.unseen, tuple(findings), control, sums).doubts()
+    is_old = found.format < FORMAT
+    return Grounds(found.sandbox, found.timing, recheck, found.unseen, tuple(findings), control, is_old).doubts()
 
 
 def _doubt_about_control(control: Control | None) -> str:

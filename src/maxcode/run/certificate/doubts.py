@@ -12,13 +12,23 @@ from maxcode.evaluate.inputs.fresh import AT_JUMPS, GIVEN_ONLY
 from maxcode.evaluate.ladder.judge import ELSEWHERE
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
+from maxcode.evaluate.program.plausibility import VETO
 from maxcode.evaluate.repo.candidates import DOUBTFUL
 from maxcode.evaluate.rounds.stages import without_work
-from maxcode.run.certificate.unseen import FreshInputTiming, doubted
+from maxcode.run.certificate.unseen import FreshInputTiming, doubted, slower_where_new
 from maxcode.sandbox.tiers import NO_SANDBOX
 
 UNEVEN = 1.25  # the median of the ratios over the ratio of the sums, at most
-_FOUND = (FINDING, GIVEN_ONLY, AT_JUMPS, SHARED, LOST, ELSEWHERE, DOUBTFUL)  # how the warnings begin that are doubts
+_FOUND = (
+    FINDING,
+    GIVEN_ONLY,
+    AT_JUMPS,
+    SHARED,
+    LOST,
+    ELSEWHERE,
+    DOUBTFUL,
+    VETO,
+)  # how the warnings begin that are doubts
 
 
 def without_sandbox(sandbox: str) -> Iterator[str]:
@@ -73,7 +83,8 @@ class Grounds:
     ``fresh``: on newly generated inputs; None if that is not known yet.
     ``findings``: sentences of the sanitizers, and on inputs beyond all given ones.
     ``control``: what is wrong with the original timed against itself; only a certificate does that.
-    ``sums``: whether the sum of the seconds is compared with the median; not in certificates before format 3.
+    ``is_old``: a certificate of an earlier format, where the sum of the seconds was not compared with the median, and
+    to be slower on new inputs was no doubt.
     """
 
     sandbox: str
@@ -82,13 +93,15 @@ class Grounds:
     fresh: FreshInputTiming | None
     findings: tuple[str, ...] = ()
     control: str = ""
-    sums: bool = True
+    is_old: bool = False
 
     def doubts(self) -> Iterator[str]:
         """One sentence for each failed check."""
         yield from without_sandbox(self.sandbox)
         yield from [self.control] if self.control else ()
-        yield from uneven(self.timing) if self.sums else ()
+        if not self.is_old:
+            yield from uneven(self.timing)
+            yield from slower_where_new(self.timing, self.fresh)
         yield from doubted(self.timing, self.fresh)
         yield from [self.fresh.doubt] if self.fresh is not None and self.fresh.doubt else ()
         yield from degenerate(self.timing.degenerate if self.timing is not None else ())

@@ -87,6 +87,17 @@ def told(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str
         yield words
 
 
+def slower_where_new(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str]:
+    """The doubt about a winner that is faster on the timed inputs alone, and slower on new ones of about their size."""
+    if timing is None or unseen is None or unseen.interval is None or not is_alike(timing, unseen):
+        return
+    if fast_where_given(timing, unseen):
+        return  # which says more
+    timed = (timing.seconds or timing).speedup
+    if timed.low > 1 > unseen.interval.high:
+        yield f"it is slower on new inputs, {unseen}, and {timed} on those timed: the gain is theirs alone"
+
+
 def doubted(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str]:
     """Doubts: a difference that nothing else explains."""
     words = fast_where_given(timing, unseen)
