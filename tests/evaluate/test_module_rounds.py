@@ -83,7 +83,9 @@ def test_calls_beyond_the_drawn_values_are_made_once_where_a_confirmation_follow
     evaluator = ModuleEvaluator(sandbox, rule, beside_compiled=False, prompts=False)
     slow, same = slow_and_fast()
     problem = slow if is_faster else same
-    text = (same if is_faster else slow).program.text.replace("class Model", "class ModelNew")
+    text = same.program.text.replace("class Model", "class ModelNew")
+    if not is_faster:  # it does more work in truth: equal ones may be called faster by chance
+        text = text.replace("self.layer(x)", "self.layer(torch.maximum(x, torch.minimum(x, x)))")
     action = Action(problem.program.with_text(text))
 
     async def run() -> tuple[Evaluation, Evaluation | None]:

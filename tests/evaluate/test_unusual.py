@@ -225,7 +225,7 @@ def test_a_program_that_is_right_on_the_given_values_alone_is_found(bench: Progr
     assert doubt.startswith(f"{GIVEN_ONLY}: wrong on ") and "(one is '" in doubt
     known = replace(plain, spec=replace(plain.spec, domain=("1..20000", "-1000..1000")))
     assert settled(bench, known, CLIPPED).feedback.reasons == (FAILED,)
-    narrow = replace(plain, spec=replace(plain.spec, domain=("1..10500", "-100..100")))
+    narrow = replace(plain, spec=replace(plain.spec, domain=("1..15500", "-100..100")))
     assert findings_of(settled(bench, narrow, CLIPPED)) == ()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -26,6 +28,7 @@ _KINDS = {
 }
 _CHANGED = "changed from the given ones (same format, no larger)"
 _LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
+Run = Callable[[Input], Awaitable[Ran]]
 _SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
 
 
@@ -153,28 +156,39 @@ class Prover:
 
     async def runs(self, admitted: Admitted, inputs: Sequence[Input]) -> list[Ran]:
         """The original on each of the inputs, in one session."""
+        async with self._runner(admitted, inputs) as run:
+            return [await run(given) for given in inputs]
+
+    @asynccontextmanager
+    async def _runner(self, admitted: Admitted, inputs: Sequence[Input]) -> AsyncIterator[Run]:
+        """Runs the original on any of these inputs."""
         artefact = admitted.original.artefact
         assert artefact is not None
         blobs = [artefact, *(given.stdin for given in inputs)]
         async with session_of(self.sandbox, admitted.problem, blobs) as session:
-            return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
+            yield lambda given: session.run(job_for(admitted.problem, artefact, given))
 
     async def _answered(self, admitted: Admitted, made: Sequence[Candidate], terms: Terms) -> list[tuple[Input, str]]:
-        """Those on which the original ends well twice, in two sessions, with answers that are the same or accepted."""
+        """Those on which the original ends well twice, in two sessions, with answers that are the same or accepted.  No
+        more are tried when those that are not kept have taken all the seconds too."""
         most = await self._most(admitted) if terms.alike else None
         least = max(one.seconds for one in admitted.inputs) if terms.seconds is not None else 0.0
         asked = [Input(f"{terms.name}-{n}", one.stdin, None, "made", seconds=least) for n, one in enumerate(made, 1)]
-        ran_first = await self.runs(admitted, asked)
+        seconds = math.inf if terms.seconds is None else terms.seconds
         kept: list[Input] = []
-        spent = 0.0
-        for given, ran in zip(asked, ran_first, strict=True):
-            known = given.stdin.sha256 in self.before
-            fits = most is None or _is_alike(ran, most)
-            first = terms.alike and not kept
-            is_time = first or terms.seconds is None or spent + ran.cpu_s <= terms.seconds
-            if ran.ok and (known or (fits and is_time)):
-                spent += ran.cpu_s
-                kept.append(replace(given, expected=ran.stdout, seconds=ran.cpu_s))
+        spent = lost = 0.0
+        async with self._runner(admitted, asked) as run:
+            for given in asked:
+                known, first = given.stdin.sha256 in self.before, terms.alike and not kept
+                if lost > seconds and not (known or first):
+                    continue
+                ran = await run(given)
+                fits = most is None or _is_alike(ran, most)
+                if ran.ok and (known or (fits and (first or spent + ran.cpu_s <= seconds))):
+                    spent += ran.cpu_s
+                    kept.append(replace(given, expected=ran.stdout, seconds=ran.cpu_s))
+                else:
+                    lost += ran.cpu_s
         again = await self.runs(admitted, kept)
         ways = {given.name: one.how for given, one in zip(asked, made, strict=True)}
         return [
