@@ -9,13 +9,15 @@ from typing import Any
 import anyio
 import pytest
 
+from maxcode.core.phases import RUN, recording
 from maxcode.core.types import Action, Evaluation
+from maxcode.evaluate.inputs.proving import Candidate, GeneratedInputs, Prover, Terms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program import admission
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.evaluate.test_unseen import FAST, answer, problem_of
 
 
@@ -97,3 +99,19 @@ def test_one_hiccup_makes_no_input_long_enough(
     admitted = anyio.run(admit)
     assert admitted.timed == () and "not measurable" in admitted.notes[-1]
     assert runs[1:] == [["01"], ["00"]] and all(one.seconds < 0.03 for one in admitted.inputs)
+
+
+def test_no_more_are_tried_when_those_left_out_have_taken_the_time_too(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    made = [Candidate(Blob.of(f"9000\n{' '.join(map(str, range(n, n + 9000)))}\n".encode()), "made") for n in range(40)]
+
+    async def tried() -> tuple[GeneratedInputs, int]:
+        admitted = await ProgramEvaluator(sandbox, builder).admit(problem_of(tmp_path, (3, 5)))
+        with recording() as recorder:
+            found = await Prover(sandbox, builder).answered(admitted, made, Terms("made", 0.05))
+        return found, sum(one.count for one in recorder.profile().phases if one.activity == RUN)
+
+    found, runs = anyio.run(tried)
+    assert runs < 30 and len(found.inputs) < 20  # 40 and more without a bound; one takes 10 ms or more
+    assert all(one.seconds > 0.002 for one in found.inputs)
