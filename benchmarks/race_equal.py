@@ -8,8 +8,9 @@ and both so much that the start of a process hardly counts.  Each command runs w
 counts is a suite with any benchmark that is called faster or slower.  Beside the verdict stand three usual rules on the
 same runs: Welch's t-test of the means (p < 0.05; the means are those that hyperfine prints), a 5 % band around the
 ratio of means, and the Mann-Whitney test (p < 0.05).  The runs are interleaved, which favours these rules: their tools
-run one side after the other.  Every race is written as a line of FILE at its end; the same command resumes.  It ends
-after SECONDS.  With --own-lane other maxcode runs on the machine are a load like any other.
+run one side after the other.  With --goal instructions a change has the usual work, because counting takes fifty times
+as long; give it a FILE of its own.  Every race is written as a line of FILE at its end; the same command resumes.  It
+ends after SECONDS.  With --own-lane other maxcode runs on the machine are a load like any other.
 
 "control" counts the races in which base differed from itself, which gives no verdict.  The bound is the one-sided 95 %
 Clopper-Pearson bound.  Exit status 1 if a promised rate of 1 % is refuted (the lower bound is above it).
@@ -36,6 +37,7 @@ import anyio
 from maxcode.bench.versions import RaceAsked, VersionsRaced, race_versions, version_race
 from maxcode.bench.versions.version_race import WHOLE
 from maxcode.core.stats import student
+from maxcode.core.types import Clock
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.sandbox.lanes import timing_lane
@@ -98,15 +100,16 @@ async def history(folder: Path) -> None:
         await anyio.run_process([*own, "commit", "-q", "-m", f"change {number}"])
 
 
-def asked_for(name: str, change: float, pairs: int) -> RaceAsked:
+def asked_for(name: str, change: float, pairs: int, goal: Clock = "cpu") -> RaceAsked:
     if name == SUITE:
         text = f"{PYTHON} '{_LOOPS}'"
         return RaceAsked(text, text, read="metric", trusts_both=True, same_sides=True, seconds=120, pairs=pairs)
     command = COMMANDS[name]
-    work = command.work * (1 if change == 1 else LONGER)
+    work = command.work * (1 if change == 1 or goal == "instructions" else LONGER)
     texts = [command.text.format(n=round(work * by)) if work else command.text for by in (1.0, change)]
     base, head = (f"{text} >/dev/null" for text in texts)
-    return RaceAsked(base, head, trusts_both=True, same_sides=True, seconds=120, pairs=pairs)
+    seconds = 600 if goal == "instructions" else 120
+    return RaceAsked(base, head, goal=goal, trusts_both=True, same_sides=True, seconds=seconds, pairs=pairs)
 
 
 def usual_rules(samples: Sequence[dict[str, dict[str, float]]]) -> dict[str, str]:
@@ -174,7 +177,7 @@ async def measure(options: argparse.Namespace, rows: Rows) -> None:
             return
         began = time.monotonic()
         try:
-            found = await race_versions(asked_for(name, change, options.pairs))
+            found = await race_versions(asked_for(name, change, options.pairs, options.goal))
         except InputError as error:
             raise SystemExit(f"{name}: {error}") from error
         rows.add(row_of(name, change, number, found, time.monotonic() - began))
@@ -241,6 +244,7 @@ def main() -> None:
     parser.add_argument("--suites", type=int, default=0, help="races of equal commands that print 62 benchmarks")
     parser.add_argument("--pairs", type=int, default=60, help="most pairs of a race")
     parser.add_argument("--seconds", type=float, default=480)
+    parser.add_argument("--goal", choices=("cpu", "wall", "instructions"), default="cpu")
     parser.add_argument("--own-lane", action="store_true", help="do not wait for other maxcode runs on this machine")
     parser.add_argument("--rows", type=Path, default=Path("runs/race_equal.jsonl"))
     parser.add_argument("--json", type=Path, default=Path("runs/race_equal.json"))
