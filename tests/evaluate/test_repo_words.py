@@ -268,6 +268,13 @@ def test_much_white_space_is_read_in_little_time(start: str, sign: str, path: st
     assert time.process_time() - began < 1
 
 
+@pytest.mark.parametrize("line", ["#\n", "##\n", "# a\n", "#/**/\n", "# // #\n", "%:\n", "#define A 1\n"])
+def test_many_lines_of_the_preprocessor_are_read_in_little_time(line: str) -> None:
+    began = time.process_time()
+    said("int i = 'ab';\n" + line * (200_000 // len(line)) + "void f(void) { exit\n#\n(0); }\n", C)
+    assert time.process_time() - began < 20  # less than a second; a quadratic search takes minutes
+
+
 def test_much_white_space_hides_nothing() -> None:
     for space in (9 * " ", "\n\n\n", " \n \t", "\t\r\n "):
         assert "who calls it" in " ".join(said(f"Error{space}.{space}prepareStackTrace = f;\n", SCRIPT))

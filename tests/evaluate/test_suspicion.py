@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import re
+import time
 from dataclasses import replace
 
 import anyio
@@ -65,6 +68,37 @@ def test_the_code_itself_does_with_where_it_stands(text: str, what: str) -> None
     (told,) = found(PLAIN + text)
     assert told.startswith(what)
     assert "p.c, line" in told
+
+
+PIECES = ("//", "/*", "*/", 'R"(', ')"', 'R"x(', ')x"', '"', "'", "\\", "\n", " ", "a", "[[", "]]", ";", "section",
+          "__attribute__((", "))", " fork() ")  # fmt: skip
+PARTS = re.compile(
+    r'//(?:[^\\\n]|\\.)*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.DOTALL
+)
+ATTRIBUTE = re.compile(r"\b__attribute__\(\([^;{}]*?\bsection\b|\[\[[^\]]*?\bsection\b")
+
+
+def test_what_is_a_comment_a_text_or_an_attribute_is_as_one_pattern_has_it_that_takes_for_ever() -> None:
+    drawn, seen = random.Random(0), set[tuple[str, ...]]()
+    for _ in range(5000):
+        text = "".join(drawn.choices(PIECES, k=drawn.randint(1, 24)))
+        code = PARTS.sub(lambda one: " " if one[0][0] == "/" else '""', text.replace("\\\n", ""))
+        wanted = (
+            *["system calls"] * bool(re.search(r"\bfork\(", code)),
+            *["attributes"] * bool(ATTRIBUTE.search(code)),
+        )
+        assert tuple(told.partition(" (")[0] for told in found(text)) == wanted, text
+        seen.add(wanted)
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize(
+    "sign", ["/*", "/*/", 'R"(', "'\"", '\\"', '"\\', "'\\", "#\n", "/**/", "// \n", "[[", "__attribute__(( ", "\\"]
+)
+def test_a_long_text_of_signs_is_read_in_little_time(sign: str) -> None:
+    began = time.process_time()
+    found('"' + sign * (200_000 // len(sign)))
+    assert time.process_time() - began < 20  # a quarter of a second; a quadratic search takes minutes
 
 
 def test_what_the_original_does_too_is_not_suspicious() -> None:

@@ -72,6 +72,33 @@ def test_rows_that_depend_on_each_other_keep_their_order_but_not_that_inside(sta
     assert offered(text, "simd") == ["simd(j in f, as=omp)", "simd(j in f, as=ivdep)"]
 
 
+@pytest.mark.parametrize(
+    ("call", "is_free"),
+    [
+        ("add(n, A, A)", False),
+        ("add(n, A + 1, A)", False),
+        ("add(n, &A[n], &A[0])", False),
+        ("add(n, A + n + 8, B + n + 8)", True),
+        ("add(n, A + SIZE, B + SIZE)", True),
+        ("dot(n, A, A)", True),  # which writes to neither
+    ],
+)
+def test_a_function_that_gets_one_array_under_two_names_is_left_alone(call: str, is_free: bool) -> None:
+    name = call.partition("(")[0]
+    text = f"""#define SIZE 8
+static void add(int n, double *to, const double *from) {{
+    for (int i = 0; i < n; i++) to[i + 1] = from[i] + 1.0;
+}}
+static double dot(int n, const double *x, const double *y) {{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}}
+void f(int n, double *A, double *B) {{ {call}; }}
+"""
+    assert any(f"in {name}" in one for step in ("simd", "unroll", "parallel") for one in offered(text, step)) is is_free
+
+
 def test_loops_whose_bounds_depend_on_each_other_do_not_change_places() -> None:
     text = loops("A[i * n + j] = B[j];", high="i")
     assert offered(text, "interchange") == []

@@ -17,7 +17,20 @@ import anyio
 import msgspec
 import pytest
 
-from maxcode.core.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
+from maxcode.core.types import (
+    Action,
+    CaseResult,
+    Evaluation,
+    Feedback,
+    LoopBody,
+    MachineCode,
+    Outcome,
+    Problem,
+    Program,
+    State,
+    Step,
+)
+from maxcode.core.types.measured import JUDGED
 from maxcode.errors import InputError
 from maxcode.run.report.run_view import read_run
 from maxcode.search.value import Blend, BusiestLoop, Situation, Trees, ValueRoles, digest, load, read, situation
@@ -214,6 +227,21 @@ def test_machine_code_tells_apart_what_the_text_does_not_and_is_no_number_where_
     }
     nothing = dict(zip(NAMES, features(replace(one, code=MachineCode())), strict=True))
     assert nothing["machine: instructions"] == 0
+
+
+def test_only_the_seconds_of_inputs_count_and_not_what_judging_takes() -> None:
+    known = situation(State(toy_problem("x = 1\n")))
+
+    def seconds(measures: dict[str, float], *names: str) -> float:
+        cases = tuple(CaseResult(name, Outcome.CORRECT, 0.0, seen=True) for name in names)
+        found = Evaluation(Outcome.CORRECT, Feedback(cases=cases), measures=measures)
+        one = replace(known, step=Step(Action(None), found, 1.0))
+        return dict(zip(NAMES, features(one), strict=True))["last: seconds"]
+
+    judging = {"build_s": 9.0, "build_mb": 70.0, JUDGED: 40.0}
+    assert seconds({"1": 0.5, "2": 0.25}, "1", "2") == math.log(0.75)
+    assert seconds({"benchmark": 0.5, **judging}, "tests", "benchmark") == math.log(0.5)
+    assert math.isnan(seconds(judging, "tests"))
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "generative"])

@@ -10,7 +10,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from maxcode.code.languages import language
@@ -19,17 +19,18 @@ from maxcode.evaluate.program.lower_bound import MARGIN
 
 FAR = 10.0  # a speed-up above this triggers a re-check
 
-_C_PARTS = re.compile(
-    r'//(?:[^\\\n]|\\.|\\\n)*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'',
-    re.DOTALL,
-)
+_OPENS = re.compile(r"//|/\*|R\"(?P<raw>[^()\\ ]{0,16})\(|[\"']")
+_INSIDE = {
+    sign: re.compile(rf"(?:[^{end}\\\n]|\\.)*+", re.DOTALL) for sign, end in (("//", ""), ('"', '"'), ("'", "'"))
+}
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|embed)(?:_next)?[ \t]*([<\"])([^>\"\n]*)[>\"]", re.MULTILINE)
 _ATTRIBUTES = r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b"
 _IN_C = (
     (re.compile(r"\b(?:asm|__asm|__asm__)\b"), "inline assembly"),
     (re.compile(r"\b(?:system|popen|execl[pe]?|execv[pe]?|execvpe|fexecve|posix_spawnp?)\s*\("), "starting programs"),
     (re.compile(r"\b(?:fork|vfork|clone3?|syscall|ptrace|dlopen|dlsym|memfd_create)\s*\("), "system calls"),
-    (re.compile(rf"\b__attribute(?:__)?\s*\(\(\s*[^;{{}}]*?{_ATTRIBUTES}|\[\[[^\]]*?{_ATTRIBUTES}"), "attributes"),
+    (re.compile(rf"\b__attribute(?:__)?\s*\(\([^;{{}}]*?(?:{_ATTRIBUTES}|(?P<none>[;{{}}]|\Z))"), "attributes"),
+    (re.compile(rf"\[\[[^\]]*?(?:{_ATTRIBUTES}|(?P<none>\]|\Z))"), "attributes"),
     (re.compile(r"\b(?:sched_setaffinity|pthread_setaffinity_np|setpriority|nice)\s*\("), "priorities"),
     (re.compile(r"\b(?:has_include|embed)\b"), "looking for files"),
 )
@@ -82,18 +83,52 @@ def _uses(tongue: str, program: Program) -> Iterator[tuple[str, str]]:
 
 def _in_c(text: str) -> Iterator[tuple[str, int]]:
     joined = text.replace("\\\n", "")  # joins words that are split over lines
-    code = _C_PARTS.sub(_blank, joined)
-    for match in _INCLUDE.finditer(_C_PARTS.sub(lambda one: _blank(one) if one[0].startswith("/") else one[0], joined)):
+    parts = [*_parts(joined)]
+    code = _blanked(joined, parts)
+    for match in _INCLUDE.finditer(_blanked(joined, [(start, end) for start, end in parts if joined[start] == "/"])):
         if match[2].startswith("/") or ".." in match[2].split("/"):
             yield "an include from elsewhere", joined.count("\n", 0, match.start()) + 1
     for pattern, what in _IN_C:
-        if (used := pattern.search(code)) is not None:
+        used = next((one for one in pattern.finditer(code) if one.lastgroup != "none"), None)
+        if used is not None:
             yield what, code.count("\n", 0, used.start()) + 1
 
 
-def _blank(found: re.Match[str]) -> str:
-    """Keeps the number of lines and adds a token, so that the text before and after does not become one word."""
-    return " " + "\n" * found[0].count("\n") if found[0].startswith("/") else '""' + "\n" * found[0].count("\n")
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """Where comments and texts begin and end.  Of many signs that begin none only the first looks for the end."""
+    at, endless = 0, dict[str, int]()
+    while (opens := _OPENS.search(text, at)) is not None:
+        start, sign = opens.start(), opens[0]
+        at = start + 1
+        if start >= endless.get(sign, 0):
+            ends, end = _end(text, opens)
+            if ends:
+                yield start, end
+                at = end
+            else:
+                endless[sign] = end
+
+
+def _end(text: str, opens: re.Match[str]) -> tuple[bool, int]:
+    """Whether a comment or a text ends, and where; if not, up to where no other one that begins so does."""
+    sign, inside = opens[0], opens.end()
+    if (known := _INSIDE.get(sign)) is not None and (found := known.match(text, inside)) is not None:
+        end = found.end()
+        return (True, end) if sign == "//" else (text[end : end + 1] == sign, end + 1)
+    close = "*/" if sign == "/*" else f'){opens["raw"]}"'
+    end = text.find(close, inside)
+    return (True, end + len(close)) if end >= 0 else (False, len(text))
+
+
+def _blanked(text: str, parts: Sequence[tuple[int, int]]) -> str:
+    """The text without these parts.  It keeps the number of lines, and a token in place of each part, so that the text
+    before and after does not become one word."""
+    kept, at = list[str](), 0
+    for start, end in parts:
+        lines = "\n" * text.count("\n", start, end)
+        kept += text[at:start], f" {lines}" if text[start] == "/" else f'""{lines}'
+        at = end
+    return "".join((*kept, text[at:]))
 
 
 def _in_python(text: str) -> Iterator[tuple[str, int]]:

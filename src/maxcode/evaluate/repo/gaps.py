@@ -25,6 +25,8 @@ _BLOCKS = (r"/\*(?:(?!\*/)[\s\S])*+\*/", _nested(NESTED))
 _READINGS = tuple(rf"\s|{line}|{block}" for line, block in product(_LINES, _BLOCKS))
 _MORE = rf"(?:(?=[/#<\-])(?:{'|'.join(f'(?:{one})*+' for one in _READINGS)}))?"
 _GAP = rf"(?:\s*{_MORE})"
+_SPACED = tuple(rf"(?:\s|{block})*+" for block in _BLOCKS)
+_DIRECTIVE = rf"{_HASH}(?:{'|'.join(_SPACED)})"  # up to its word; a comment that ends with its line would end it
 _ANY_OF = re.compile(r"\[\^(?:;\{\}|\}|\))\]\*\??")  # all up to a sign, which a comment may hold
 _PARTS = re.compile(
     rf"{_ANY_OF.pattern}|\[\\w\\s\*\]\*\?|\#\\s\*|\\s[*+]|(?<!\(\?<!\\w)::|(?<=[\w)?])\\\.(?![*+?])",
@@ -51,7 +53,7 @@ def _roomy(part: str) -> str:
         return rf"(?:{one}{how}|(?>{_READINGS[0]}|{one}){how}|(?>{_READINGS[3]}|{one}){how})"
     if part == r"\s*":
         return _GAP
-    return f"{_HASH}{_GAP}" if part == r"#\s*" else f"{_GAP}{part}{_GAP}"
+    return _DIRECTIVE if part == r"#\s*" else f"{_GAP}{part}{_GAP}"
 
 
 def tight(found: str) -> str:
