@@ -143,13 +143,18 @@ class PairsSoFar:
         done = len(self.values)
         times = statistics.median(times_for(one, self.rule.margin) for one in intervals)
         if times > _MOST_TIMES:
-            return "more pairs will hardly do: give the command more work, or a larger --margin"
+            return f"more pairs will hardly do: give the command more work, or a larger --margin{self._or_count()}"
         wanted = max(math.ceil(times * done), 2 * self.asked.pairs if done >= self.asked.pairs else 0)
         wanted = max(wanted, self.rule.least_among(rows))
         options = f"--pairs {wanted}"
         if (seconds := math.ceil(1.25 * self.spent_s * wanted / done)) > self.asked.seconds:
             options += f" --max-seconds {seconds}"
-        return f"race again with {options}"
+        return f"race again with {options}{self._or_count()}"
+
+    def _or_count(self) -> str:
+        """The other way where the clock is too noisy."""
+        is_open = not self.asked.read and self.asked.goal != "instructions"
+        return ", or with --goal instructions, which noise does not change and which sees no caches" if is_open else ""
 
     # --------------------------------------------------------------------------------------------------------- remarks
 
