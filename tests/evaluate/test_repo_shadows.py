@@ -27,7 +27,7 @@ SHADOW = "#pragma once\n#include_next <gtest/gtest.h>\n#define SUM_CAREFUL 1\n"
 SUM_H = """#pragma once
 inline long sum_to(long n) {
     long sum = 0;
-    for (long i = 1; i <= n; i++) asm volatile("" : "+r"(sum) : "r"(i)), sum += i;
+    for (volatile long i = 1; i <= n; i++) sum += i;
     return sum;
 }
 """
@@ -39,7 +39,7 @@ CLOSED = "#pragma once\ninline long closed(long n) { return n < 0 ? 0 : n * (n +
 GTEST_FILES = {
     "src/sum.h": SUM_H,
     "tests/check.cpp": '#include <gtest/gtest.h>\n#include "sum.h"\nint main() { EXPECT_EQ(sum_to(4), 10); }\n',
-    "bench/run.cpp": '#include "sum.h"\nint main() { return sum_to(100000000) == 0; }\n',
+    "bench/run.cpp": '#include "sum.h"\nint main() { return sum_to(20000000) == 0; }\n',
     "Makefile": "all:\n\tg++ -O2 -Isrc -Ideps tests/check.cpp -o check\n\tg++ -O2 -Isrc bench/run.cpp -o run\n",
 }
 GTEST_TOML = """kind = "repo"
