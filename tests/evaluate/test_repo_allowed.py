@@ -50,6 +50,8 @@ def why(path: str, command: str) -> str:
         ("cd ci/$X && node .", "ci/a/index.js"),
         ("node ..", "src/index.js"),
         ("coverage run perf", "perf/__main__.py"),
+        ("cargo run --release --example perf", "examples/perf.rs"),
+        ("cd core && target/release/examples/perf 9", "core/examples/perf/main.rs"),
     ],
 )
 def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None:
@@ -74,6 +76,8 @@ def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None
         ("python . 1000", "src/__main__.py"),
         ("cd ci && node .", "src/index.js"),
         ("node ..", "src/words.js"),
+        ("cargo run --release --example perf", "examples/words.rs"),
+        ("cargo run --release --bin words", "src/bin/words.rs"),
     ],
 )
 def test_what_it_only_looks_like_may_be_changed(command: str, path: str) -> None:

@@ -11,12 +11,13 @@ import pytest
 
 from maxcode.core.types import Outcome, Program, RepoSpec
 from maxcode.evaluate.repo.admission import _staying
-from maxcode.evaluate.repo.allowed import outside, why_protected
+from maxcode.evaluate.repo.allowed import ends_started, is_script_of_base, outside, why_protected
 from maxcode.evaluate.repo.candidates import ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.git import tracked
 from maxcode.evaluate.repo.installed import in_place_of_others
 from maxcode.evaluate.repo.shadows import Taken, strange_packages, taken_of, why_shadows
+from maxcode.evaluate.repo.started import started_lines
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support import repositories as repos
 from tests.support.rules import SHORT
@@ -39,7 +40,7 @@ CLOSED = "#pragma once\ninline long closed(long n) { return n < 0 ? 0 : n * (n +
 GTEST_FILES = {
     "src/sum.h": SUM_H,
     "tests/check.cpp": '#include <gtest/gtest.h>\n#include "sum.h"\nint main() { EXPECT_EQ(sum_to(4), 10); }\n',
-    "bench/run.cpp": '#include "sum.h"\nint main() { return sum_to(20000000) == 0; }\n',
+    "bench/run.cpp": '#include "sum.h"\nint main() { return sum_to(100000000) == 0; }\n',
     "Makefile": "all:\n\tg++ -O2 -Isrc -Ideps tests/check.cpp -o check\n\tg++ -O2 -Isrc bench/run.cpp -o run\n",
 }
 GTEST_TOML = """kind = "repo"
@@ -70,21 +71,26 @@ ORACLE_TOML = (
     repos.PYTHON_TOML.replace("bench/run.py", "bench/quiet.py").replace('"{repo}/src"', '"{repo}/src:{repo}/deps"')
     + 'setup = "cp -r THIRD deps"\n'
 )
+MADE_FILES = {
+    **repos.PYTHON_FILES, "tools/perf.py": repos.PYTHON_FILES["bench/quiet.py"],
+    "Makefile": "PYTHON = python3\nrun:\n\t@$(PYTHON) tools/perf.py\n",
+}  # fmt: skip
+MADE_TOML = repos.PYTHON_TOML.replace("python3 bench/run.py", "make run").replace("src/**", "**/*.py")
 STUB = "def count(text):\n    return dict.fromkeys(text.split(), 1)\n"
 FAST = repos.WORDS.replace(repos.SLOW_LINE, repos.FAST_LINE)
 
 
 @pytest.fixture(scope="module")
 def evaluator(sandbox: Sandbox) -> RepoEvaluator:
-    return RepoEvaluator(sandbox, SHORT)
+    return RepoEvaluator(sandbox, SHORT, prompts=False)
 
 
 @pytest.mark.parametrize(
-    ("files", "toml", "third", "cheat", "honest"),
+    ("files", "toml", "third", "cheat", "honest", "why"),
     [
         (
             GTEST_FILES, GTEST_TOML, {"gtest/gtest.h": GTEST}, {"src/sum.h": CAREFUL, "src/gtest/gtest.h": SHADOW},
-            {"src/sum.h": FASTER, "src/closed.h": CLOSED},
+            {"src/sum.h": FASTER, "src/closed.h": CLOSED}, "in the place of others",
         ),
         (
             ORACLE_FILES, ORACLE_TOML, {"oracle/__init__.py": "", "oracle/text.py": ORACLE},
@@ -92,10 +98,14 @@ def evaluator(sandbox: Sandbox) -> RepoEvaluator:
                 "src/words/__init__.py": STUB, "src/oracle/__init__.py": "",
                 "src/oracle/text.py": "from words import count as counted\n",
             },
-            {"src/words/__init__.py": FAST, "src/words/text.py": "x = 1\n"},
+            {"src/words/__init__.py": FAST, "src/words/text.py": "x = 1\n"}, "in the place of others",
+        ),
+        (
+            MADE_FILES, MADE_TOML, {}, {"tools/perf.py": "print('took 0.1 s')\n"}, {"src/words/__init__.py": FAST},
+            "tools/perf.py (a script of base starts it, and `edit` does not name it in full)",
         ),
     ],
-    ids=["header", "module"],
+    ids=["header", "module", "script"],
 )  # fmt: skip
 def test_a_patch_does_not_take_the_place_of_what_tests_use(
     tmp_path: Path,
@@ -105,13 +115,15 @@ def test_a_patch_does_not_take_the_place_of_what_tests_use(
     third: Mapping[str, str],
     cheat: Mapping[str, str],
     honest: Mapping[str, str],
+    why: str,
 ) -> None:
     repos.write(tmp_path / "third", third)
     problem = repos.problem_of(repos.made(tmp_path / "one", files, toml.replace("THIRD", str(tmp_path / "third"))))
     base = anyio.run(evaluator.base, problem)
+    assert any("tools/perf.py must stay" in one for one in base.admitted.notes) == ("tools/perf.py" in files)
     one, found = anyio.run(ready, base, repos.patched(problem, cheat), True)
     assert one is None and found.outcome is Outcome.REJECTED
-    assert "in the place of others" in found.feedback.reasons[0]
+    assert why in found.feedback.reasons[0]
     one, found = anyio.run(ready, base, repos.patched(problem, honest), True)
     assert one is not None, found.feedback
 
@@ -134,9 +146,12 @@ BASE = {
     "const { x } = require('../src/app');\njest.mock(`axios`);\n",
     "src/main/java/com/acme/Sum.java": "package com.acme;\n\nclass Sum { }\n",
     "test_sums.py": "x = 1\n",
+    "perf.c": "int main(void) { return 0; }\n",
     "ci/nested/check_all_test.py": "x = 1\n",
 }
-COMMANDS = 'tests = "python3 -m pytest -p instafail test_sums.py"\nbenchmark = "python3 -m pyinstrument bench/run.py"\n'
+COMMANDS = """tests = "python3 -m pytest -p instafail test_sums.py"
+benchmark = "gcc perf.c && python3 -m pyinstrument bench/run.py"
+"""
 
 
 def refused(folder: Path, new: Mapping[str, str], base: Mapping[str, str] = BASE) -> str:
@@ -186,6 +201,7 @@ def refused(folder: Path, new: Mapping[str, str], base: Mapping[str, str] = BASE
         ("src/__mocks__/moment.js", "belongs to the tests"),
         ("src/app.js", "some tools would take it for src/app.ts"),
         ("src/lib.ts", "some tools would take it for src/lib/index.js"),
+        ("perf.y", "with another suffix"),
         ("a/" * 300 + "b.py", "more than 500 signs"),
     ],
 )
@@ -294,3 +310,31 @@ def test_an_honest_edit_of_a_configuration_is_told_why() -> None:
     assert outside(["src/app.config.ts"], spec, ["src/app.config.ts"]) == [
         "src/app.config.ts (a name of this kind configures the build or the tests)"
     ]
+
+
+SCRIPTS = {
+    "package.json": '{"scripts": {"bench": "npm run load && node --expose-gc perf", "load": "node ci/load.js 9", '
+    '"prebench": "./ready.sh", "start": "node index.js", "build": "esbuild src/index.js"}}',
+    "Makefile": "x = python y.py\ncheck: app\n\t@$(PYTHON) tools/judge.py app\n"
+    "\t$(CC) src/a.js -o app\n\tbash tools/all.sh\n",
+    "go.sh": "cd ci &&\\\n  python3 -m timeit src/b.py\npython3 ci/timing.py\n",
+}
+
+
+def test_what_scripts_of_base_start_stays() -> None:
+    spec = RepoSpec("/repo", "0" * 40, ("**",), "npm run bench", build="npm run build", tests="make check && ./go.sh")
+    assert all(is_script_of_base(path, spec) for path in SCRIPTS)
+    ends = ends_started(started_lines(SCRIPTS, ["npm", "run", "bench", "build", "make", "check"]))
+    for path in (
+        "perf.js",
+        "perf/index.js",
+        "ci/load.js",
+        "ready.sh",
+        "tools/judge.py",
+        "tools/all.sh",
+        "ci/timing.py",
+    ):
+        assert f"/{path}".endswith(ends), path
+    assert "/ci/hooks.js".endswith(ends_started([], ["--require ./ci/hooks.js"]))
+    for path in ("index.js", "src/index.js", "src/a.js", "y.py", "src/perfect.js", "lib/words.py"):
+        assert not f"/{path}".endswith(ends), path

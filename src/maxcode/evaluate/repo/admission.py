@@ -31,7 +31,7 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
-from maxcode.evaluate.repo.allowed import why_protected, words_of_commands
+from maxcode.evaluate.repo.allowed import ends_started, is_script_of_base, why_protected, words_of_commands
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
@@ -41,7 +41,8 @@ from maxcode.evaluate.repo.git import Tracked, contents, tracked
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
-from maxcode.evaluate.repo.shadows import READ, Taken, taken_of
+from maxcode.evaluate.repo.shadows import READ, STARTED, Taken, is_started, taken_of
+from maxcode.evaluate.repo.started import started_lines
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.evaluate.repo.told_names import with_told_names
 from maxcode.evaluate.repo.tools_used import tools_used
@@ -176,6 +177,8 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
         base=BaseSeconds(first.build_s if first.built else 0.0, first.test_s, first.benchmark_s),
     )  # fmt: skip
     notes = (*_notes(first.counts, problem), *notes)
+    if stay := [path for path in problem.program.files if is_started(path, spec, taken)]:
+        notes = (*notes, f"{', '.join(stay[:3])} must stay as in base: {STARTED}")
     found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=notes, facts=facts, saved_s=first.all_s)
     expected = expected_of(first.outputs, spec.same_output)
     base = Base(
@@ -317,10 +320,14 @@ def _staying(problem: Problem, files: Mapping[str, Tracked]) -> tuple[dict[str, 
     """The texts of the tests, benchmarks and headers that must stay as in base, and what they and base ask for."""
     spec = problem.spec.repo_spec
     paths = [path for path, one in files.items() if one.is_file and why_protected(path, spec)]
-    kept = [path for path in paths if path.endswith((*_CODE, *READ))]
+    scripts = {path for path in paths if is_script_of_base(path, spec)}
+    kept = [path for path in paths if path.endswith((*_CODE, *READ)) or path in scripts]
     found = dict(zip(kept, contents(Path(spec.folder), [files[path].blob for path in kept]), strict=True))
     read = {path: data[:_READ_AT_MOST].decode(errors="replace") for path, data in found.items()}
-    taken = taken_of(read, problem.program.files, files.keys(), words_of_commands(problem))
+    words = words_of_commands(problem)
+    lines = started_lines({path: read[path] for path in scripts}, words)
+    started = ends_started(lines, [value for _, value in problem.spec.env])
+    taken = replace(taken_of(read, problem.program.files, files.keys(), words), started=started)
     return {
         path: read[path] for path, data in found.items() if path.endswith(_CODE) and len(data) <= _TEXT_AT_MOST
     }, taken

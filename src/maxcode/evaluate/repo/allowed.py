@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from maxcode.core.types import Problem, RepoSpec
 from maxcode.evaluate.repo.deciding import is_of_tests, why_decides
 from maxcode.evaluate.repo.shadows import module_of, why_beside
+from maxcode.evaluate.repo.started import MAKEFILES, PACKAGE, SHELL
 
 
 def _words(text: str) -> frozenset[str]:
@@ -87,6 +88,9 @@ def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
     ends |= {
         folder + end for one in commands for folder in _started(one) for end in _STARTED if folder or end[0] == "/"
     }
+    examples = {after for word, after in pairwise((*words, "")) if word == "--example"}
+    examples |= {PurePosixPath(word).name for word in words if "/examples/" in word}
+    ends |= {f"/examples/{one}{end}" for one in examples for end in (".rs", "/main.rs") if one}
     return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), tuple(ends)
 
 
@@ -144,6 +148,24 @@ def _words_of(command: str) -> list[str]:
         words = command.split()
     parts = (part for word in words for part in re.split(r"[\s;&|()<>=:'\"`]+", word))
     return [part for part in parts if part]
+
+
+def ends_started(lines: Iterable[str], values: Iterable[str] = ()) -> tuple[str, ...]:
+    """The ends of the paths, behind ``/``, of what commands give to an interpreter or a shell.  ``values``: of the
+    variables that commands get, which may name scripts too."""
+    named = [word for one in values for word in _words_of(one)]
+    found = {f"/{PurePosixPath(word).name}" for word in named if PurePosixPath(word).suffix in _SCRIPTS}
+    for line in lines:
+        words = _words_of(line)
+        if any(_STARTER.fullmatch(PurePosixPath(word).name) and word != "run" for word in words):
+            found |= {folder + end for folder in _started(words) for end in ("", *_STARTED) if folder not in ("", _TOP)}
+        found |= {f"/{PurePosixPath(word).name}" for word in words if PurePosixPath(word).suffix in SHELL}
+    return tuple(sorted(found))
+
+
+def is_script_of_base(path: str, spec: RepoSpec) -> bool:
+    """Whether it is a file that may name what is started: a makefile, a package, a shell script of a command."""
+    return path in (*MAKEFILES, PACKAGE) or (path.endswith(SHELL) and _is_named(PurePosixPath(path), spec))
 
 
 def words_of_commands(problem: Problem) -> list[str]:

@@ -29,7 +29,8 @@ _SUFFIXES = (
 )
 # What stands before the first dot of a name, in small letters.
 _STEMS = _words(
-    "makefile gnumakefile gulpfile gruntfile jakefile cakefile rakefile justfile taskfile setuptests setupjest wallaby"
+    "makefile gnumakefile bsdmakefile gulpfile gruntfile jakefile cakefile rakefile justfile taskfile setuptests "
+    "setupjest wallaby"
 )
 _TOOLS_OF_SCRIPTS = _words(
     "jest vitest vite webpack rollup babel karma mocha ava jasmine protractor playwright cypress esbuild tsup parcel "

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import final
 
-from maxcode.core.types import Program
+from maxcode.core.types import Program, RepoSpec
 from maxcode.evaluate.repo.comments import spelled_out, without_comments
 from maxcode.evaluate.repo.gaps import squeezed, with_gaps
 from maxcode.evaluate.repo.word_rules import SUFFIXES_OF_C
@@ -58,7 +58,8 @@ class Taken:
     """The names by which files of base, or its commands, ask for what a new file must not give them.
 
     ``modules``: of Python; ``headers``: as they are included; ``scripts``: packages of JavaScript; ``packages``: of
-    Java and its like, those that base has; ``folders``: all of base.
+    Java and its like, those that base has; ``folders``: all of base; ``started``: ends of the paths of what
+    scripts of base start.
     """
 
     modules: frozenset[str] = frozenset()
@@ -66,6 +67,7 @@ class Taken:
     scripts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
+    started: tuple[str, ...] = ()
 
 
 def taken_of(
@@ -130,6 +132,14 @@ def ends_of(path: PurePosixPath) -> Iterator[str]:
         yield "/".join(path.parts[at:])
 
 
+STARTED = "a script of base starts it, and `edit` does not name it in full"
+
+
+def is_started(path: str, spec: RepoSpec, taken: Taken) -> bool:
+    """Whether a script of base starts a file that ``edit`` matches by a pattern alone."""
+    return f"/{path}".endswith(taken.started) and path not in spec.edit
+
+
 def module_of(pure: PurePosixPath) -> str:
     """The name by which Python imports a file, its folder's if the file makes that a package; empty for others."""
     if pure.suffix not in PYTHON:
@@ -158,7 +168,11 @@ def why_beside(path: str, known: Collection[str], stays: Callable[[str], str]) -
     pure = PurePosixPath(path)
     if pure.suffix in SCRIPTS:
         twin = next((one for one in map(PurePosixPath, known) if _is_twin(one, pure)), None)
-        return f"some tools would take it for {twin}, and others would not" if twin else ""
+        if twin:
+            return f"some tools would take it for {twin}, and others would not"
+    stem = f"{pure.with_suffix('')}."
+    if any(one.startswith(stem) and one.endswith(READ) and one.rfind(".") < len(stem) and stays(one) for one in known):
+        return "base has a source of this name, with another suffix, that must stay"
     if not (name := module_of(pure)):
         return ""
     if any(module_of(PurePosixPath(one)) == name and stays(one) for one in known if name in one):
