@@ -312,6 +312,12 @@ def test_an_honest_edit_of_a_configuration_is_told_why() -> None:
     ]
 
 
+def test_a_patch_adds_no_more_files_than_can_be_looked_at() -> None:
+    spec, new = RepoSpec("/repo", "0" * 40, ("src/**",), "./app"), [f"src/f{number}.c" for number in range(201)]
+    assert outside(new, spec, ["src/a.c"]) == ["201 new files (at most 200)"]
+    assert outside(new[1:], spec, ["src/a.c"]) == []
+
+
 SCRIPTS = {
     "package.json": '{"scripts": {"bench": "npm run load && node --expose-gc perf", "load": "node ci/load.js 9", '
     '"prebench": "./ready.sh", "start": "node index.js", "build": "esbuild src/index.js"}}',

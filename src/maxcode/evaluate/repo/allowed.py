@@ -33,7 +33,7 @@ _TOOLS = _words(
     "pytest _pytest pluggy unittest hypothesis nose numpy pip setuptools sitecustomize usercustomize conftest "
     "iniconfig psutil pyperf pkg_resources"
 )
-_LONGEST = 500  # signs of a new path
+_LONGEST, _MOST = 500, 200  # signs of a new path, new files
 
 
 @cache
@@ -219,7 +219,9 @@ def _in_the_way(path: str, paths: Collection[str]) -> str:
 
 def outside(changed: Sequence[str], spec: RepoSpec, known: Collection[str]) -> list[str]:
     """One line for each changed path that a candidate must not change."""
-    found, all_paths = [], {*known, *changed}
+    found, all_paths = list[str](), {*known, *changed}
+    if (new := sum(path not in known for path in changed)) > _MOST:
+        return [f"{new} new files (at most {_MOST})"]
     for path in changed:
         why = why_protected(path, spec) if path in known else why_not_new(path, spec, known)
         if not why and path not in known and (other := _in_the_way(path, all_paths)):
