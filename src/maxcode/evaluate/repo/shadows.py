@@ -23,7 +23,6 @@ PYTHON = (".py", ".pyx", ".pxd", ".so", ".pyd", ".pyc")
 SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 JVM = (".java", ".kt", ".scala", ".groovy")
 READ = (*SUFFIXES_OF_C, *PYTHON[:3], *SCRIPTS, *JVM)
-_STAYS = "tests, the benchmark, or other files that must stay"
 _DOTTED = r"[A-Za-z_][\w.]*"
 _ONE = rf"[ \t]*{_DOTTED}(?:[ \t]+as[ \t]+\w+)?[ \t]*"
 _IMPORTED = re.compile(
@@ -154,7 +153,7 @@ def why_shadows(path: str, taken: Taken) -> str:
     if pure.suffix in PYTHON:
         new = {one.name for one in pure.parents if str(one) not in taken.folders}  # packages without `__init__.py`
         if names := sorted((new | {module_of(pure)}) & taken.modules):
-            return f"{_STAYS} import {names[0]}, or a command names it"
+            return f"files of base import {names[0]}, or a command names it"
     if end := next((end for end in ends_of(pure) if end in taken.headers), ""):
         return f"files of base include {end}"
     if pure.suffix in SCRIPTS and (name := next((one for one in ends_of(_place(pure)) if one in taken.scripts), "")):
