@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.core.types import HotFunction, RepoSpec
-from maxcode.evaluate.repo.admission import _protected, told_functions
+from maxcode.evaluate.repo.admission import _staying, told_functions
 from maxcode.evaluate.repo.allowed import outside, why_protected
 from maxcode.evaluate.repo.barred import redefined
 from maxcode.evaluate.repo.git import tracked
@@ -50,6 +50,8 @@ def why(path: str, command: str) -> str:
         ("cd ci/$X && node .", "ci/a/index.js"),
         ("node ..", "src/index.js"),
         ("coverage run perf", "perf/__main__.py"),
+        ("cargo run --release --example perf", "examples/perf.rs"),
+        ("cd core && target/release/examples/perf 9", "core/examples/perf/main.rs"),
     ],
 )
 def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None:
@@ -74,6 +76,8 @@ def test_what_a_command_starts_stays_as_in_base(command: str, path: str) -> None
         ("python . 1000", "src/__main__.py"),
         ("cd ci && node .", "src/index.js"),
         ("node ..", "src/words.js"),
+        ("cargo run --release --example perf", "examples/words.rs"),
+        ("cargo run --release --bin words", "src/bin/words.rs"),
     ],
 )
 def test_what_it_only_looks_like_may_be_changed(command: str, path: str) -> None:
@@ -127,7 +131,7 @@ def test_a_macro_is_told_for_every_kind_of_source_that_must_stay(tmp_path: Path,
     )
     problem = repos.problem_of(toml)
     spec = problem.spec.repo_spec
-    texts = _protected(problem, tracked(Path(spec.folder), spec.commit))
+    texts, _ = _staying(problem, tracked(Path(spec.folder), spec.commit))
     candidate = repos.patched(problem, {"src/own.h": "#define compare(a, b) 0\nint own(void);\n"})
     assert list(redefined(problem.program, candidate, texts)) == [
         "it defines the macro compare, which a file uses that must stay as in base"
@@ -139,7 +143,7 @@ def test_names_of_a_file_that_stays_and_is_long_or_of_another_language_are_told(
     stays = {"lib/long.c": long, "lib/walk.kt": "fun walkedOver(n: Int) = n\n"}
     problem = repos.problem_of(repos.made(tmp_path / "sums", {**repos.C_FILES, **stays}, repos.C_TOML))
     files = tracked(tmp_path / "sums", problem.spec.repo_spec.commit)
-    texts = _protected(problem, files)
+    texts, _ = _staying(problem, files)
     assert not stays.keys() & texts.keys()
     hot = [HotFunction("lib/long.c", "stepped_far", 1, 0.5), HotFunction("lib/walk.kt", "walkedOver", 1, 0.3)]
     hot.append(HotFunction("lib/none.c", "unheard", 1, 0.1, ("stepped_far",)))

@@ -31,7 +31,7 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
-from maxcode.evaluate.repo.allowed import why_protected
+from maxcode.evaluate.repo.allowed import ends_started, is_script_of_base, why_protected, words_of_commands
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
@@ -41,6 +41,8 @@ from maxcode.evaluate.repo.git import Tracked, contents, tracked
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
+from maxcode.evaluate.repo.shadows import READ, STARTED, Taken, is_started, taken_of
+from maxcode.evaluate.repo.started import started_lines
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.evaluate.repo.told_names import with_told_names
 from maxcode.evaluate.repo.tools_used import tools_used
@@ -55,7 +57,7 @@ NOISY = 2.0  # the slowest of base's first runs over the fastest
 FIRST_RUNS = 3
 _FLOOR_S = WHOLE_RUN.floor_s
 _TRIED = 3  # test files that are tried for the test that must fail
-_TEXT_AT_MOST = 200_000
+_TEXT_AT_MOST, _READ_AT_MOST = 200_000, 4_000_000
 _BOXED = "; in the sandbox there is no network and no .git, and of this machine it sees /usr and the folders of `show`"
 
 
@@ -66,7 +68,7 @@ class Base:
 
     ``side``: base with its build.  ``contents``: its files; ``made``: those that its build made.
     ``counts``: the summary of its tests.  ``expected``: what its benchmark prints.
-    ``files``: of the revision.  ``texts``: of the files that must stay as they are.
+    ``files``: of the revision.  ``texts``: of the files that must stay as they are.  ``taken``: names for no new file.
     ``canary``: the test file that takes the test that must fail; empty if there is none.
     ``test_s``, ``build_s``, ``benchmark_s``: wall seconds; the last of the slowest first run of the benchmark.
     """
@@ -86,6 +88,7 @@ class Base:
     second: int
     canary: str = ""
     modes: Mapping[str, int] = field(default_factory=dict)
+    taken: Taken = field(default_factory=Taken)
 
     @property
     def problem(self) -> Problem:
@@ -167,19 +170,22 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(first, spec.same_output), "generated", seconds)
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
     benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
-    texts = await anyio.to_thread.run_sync(_protected, problem, files)
+    texts, taken = await anyio.to_thread.run_sync(_staying, problem, files)
     hot = await anyio.to_thread.run_sync(told_functions, first.hot, problem, files, texts, problem.program)
     facts = Facts(
         timed=(TimedInput(seconds),), hot=hot, benchmark=benchmark, outside=first.outside, tools=first.tools,
         base=BaseSeconds(first.build_s if first.built else 0.0, first.test_s, first.benchmark_s),
     )  # fmt: skip
     notes = (*_notes(first.counts, problem), *notes)
+    if stay := [path for path in problem.program.files if is_started(path, spec, taken)]:
+        notes = (*notes, f"{', '.join(stay[:3])} must stay as in base: {STARTED}")
     found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=notes, facts=facts, saved_s=first.all_s)
     expected = expected_of(first.outputs, spec.same_output)
     base = Base(
         place, found, Layers(Blob.of(first.built) if first.built else tree), after, made_by(before, after),
         first.counts, expected, files, texts, first.test_s, first.build_s, first.benchmark_s, first.second,
         first.canary, modes={path: 0o755 if one.mode.endswith("755") else 0o644 for path, one in files.items()},
+        taken=taken,
     )  # fmt: skip
     return replace(base, admitted=replace(found, baseline=replace(baseline, trust=base.trust)))
 
@@ -310,14 +316,21 @@ def _notes(counts: Mapping[str, int], problem: Problem) -> tuple[str, ...]:
     return ()
 
 
-def _protected(problem: Problem, files: Mapping[str, Tracked]) -> dict[str, str]:
-    """The texts of the tests, benchmarks and headers that must stay as in base."""
+def _staying(problem: Problem, files: Mapping[str, Tracked]) -> tuple[dict[str, str], Taken]:
+    """The texts of the tests, benchmarks and headers that must stay as in base, and what they and base ask for."""
     spec = problem.spec.repo_spec
     paths = [path for path, one in files.items() if one.is_file and why_protected(path, spec)]
-    kept = [path for path in paths if path.endswith(_CODE)]
-    found = contents(Path(spec.folder), [files[path].blob for path in kept])
-    texts = zip(kept, found, strict=True)
-    return {path: data.decode(errors="replace") for path, data in texts if len(data) <= _TEXT_AT_MOST}
+    scripts = {path for path in paths if is_script_of_base(path, spec)}
+    kept = [path for path in paths if path.endswith((*_CODE, *READ)) or path in scripts]
+    found = dict(zip(kept, contents(Path(spec.folder), [files[path].blob for path in kept]), strict=True))
+    read = {path: data[:_READ_AT_MOST].decode(errors="replace") for path, data in found.items()}
+    words = words_of_commands(problem)
+    lines = started_lines({path: read[path] for path in scripts}, words)
+    started = ends_started(lines, [value for _, value in problem.spec.env])
+    taken = replace(taken_of(read, problem.program.files, files.keys(), words), started=started)
+    return {
+        path: read[path] for path, data in found.items() if path.endswith(_CODE) and len(data) <= _TEXT_AT_MOST
+    }, taken
 
 
 _CODE = (*SUFFIXES_OF_C, ".py", ".go", ".rs", ".java", ".js", ".ts", ".mjs", ".cjs")

@@ -14,36 +14,26 @@ from functools import cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from maxcode.core.types import RepoSpec
+from maxcode.core.types import Problem, RepoSpec
+from maxcode.evaluate.repo.deciding import is_of_tests, why_decides
+from maxcode.evaluate.repo.shadows import module_of, why_beside
+from maxcode.evaluate.repo.started import MAKEFILES, PACKAGE, SHELL
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NAMES = _words(
-    "conftest.py sitecustomize.py usercustomize.py setup.py setup.cfg pyproject.toml tox.ini pytest.ini noxfile.py "
-    "Pipfile Pipfile.lock poetry.lock uv.lock requirements.txt MANIFEST.in CMakeLists.txt CMakePresets.json Makefile "
-    "makefile GNUmakefile Makefile.am Makefile.in configure configure.ac meson.build meson_options.txt SConstruct "
-    "BUILD BUILD.bazel WORKSPACE Cargo.toml Cargo.lock build.rs rust-toolchain rust-toolchain.toml go.mod go.sum "
-    "go.work package.json package-lock.json yarn.lock pnpm-lock.yaml tsconfig.json pom.xml build.gradle gradlew "
-    "settings.gradle .gitattributes .gitmodules .gitignore"
-)
-_SUFFIXES = (".pth", ".cmake", ".mk", ".egg-link", ".gradle", ".bazel", ".bzl", ".lock", ".toml", ".cfg", ".ini")
-_FOLDERS = _words(
-    ".git .github .cargo tests test testing testdata spec __tests__ bench benches benchmark benchmarks .venv venv "
-    "node_modules site-packages vendor third_party"
-)
-_TESTING = re.compile(
-    r"(?:test_.*|.*_test|.*[-_.]tests?|tests?|.*\.(?:test|spec)|.*bench(?:mark)?s?|bench.*|conftest|pytest_.*)\.\w+",
-    re.IGNORECASE,
-)
 _C_HEADERS = _words(
     "assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h "
     "stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h tgmath.h "
-    "threads.h time.h uchar.h unistd.h wchar.h wctype.h pthread.h"
+    "threads.h time.h uchar.h unistd.h wchar.h wctype.h pthread.h stdc-predef.h features.h"
 )
-_TOOLS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "hypothesis", "nose", "numpy", "pip", "setuptools"})
+_TOOLS = _words(
+    "pytest _pytest pluggy unittest hypothesis nose numpy pip setuptools sitecustomize usercustomize conftest "
+    "iniconfig psutil pyperf pkg_resources"
+)
+_LONGEST, _MOST = 500, 200  # signs of a new path, new files
 
 
 @cache
@@ -74,11 +64,7 @@ def why_protected(path: str, spec: RepoSpec) -> str:
         return "`edit` does not match it"
     if _is_named(pure, spec):
         return "a command names it"
-    if pure.name in _NAMES or pure.suffix in _SUFFIXES:
-        return "it configures the build or the tests"
-    if _TESTING.fullmatch(pure.name) or _FOLDERS & {part.lower() for part in pure.parts[:-1]}:
-        return "it belongs to the tests or the benchmark, or is made by tools"
-    return ""
+    return why_decides(pure)
 
 
 def _is_named(pure: PurePosixPath, spec: RepoSpec) -> bool:
@@ -102,6 +88,9 @@ def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
     ends |= {
         folder + end for one in commands for folder in _started(one) for end in _STARTED if folder or end[0] == "/"
     }
+    examples = {after for word, after in pairwise((*words, "")) if word == "--example"}
+    examples |= {PurePosixPath(word).name for word in words if "/examples/" in word}
+    ends |= {f"/examples/{one}{end}" for one in examples for end in (".rs", "/main.rs") if one}
     return frozenset(PurePosixPath(word).name for word in (*words, *scripts)), tuple(ends)
 
 
@@ -161,6 +150,30 @@ def _words_of(command: str) -> list[str]:
     return [part for part in parts if part]
 
 
+def ends_started(lines: Iterable[str], values: Iterable[str] = ()) -> tuple[str, ...]:
+    """The ends of the paths, behind ``/``, of what commands give to an interpreter or a shell.  ``values``: of the
+    variables that commands get, which may name scripts too."""
+    named = [word for one in values for word in _words_of(one)]
+    found = {f"/{PurePosixPath(word).name}" for word in named if PurePosixPath(word).suffix in _SCRIPTS}
+    for line in lines:
+        words = _words_of(line)
+        if any(_STARTER.fullmatch(PurePosixPath(word).name) and word != "run" for word in words):
+            found |= {folder + end for folder in _started(words) for end in ("", *_STARTED) if folder not in ("", _TOP)}
+        found |= {f"/{PurePosixPath(word).name}" for word in words if PurePosixPath(word).suffix in SHELL}
+    return tuple(sorted(found))
+
+
+def is_script_of_base(path: str, spec: RepoSpec) -> bool:
+    """Whether it is a file that may name what is started: a makefile, a package, a shell script of a command."""
+    return path in (*MAKEFILES, PACKAGE) or (path.endswith(SHELL) and _is_named(PurePosixPath(path), spec))
+
+
+def words_of_commands(problem: Problem) -> list[str]:
+    """All words of all commands and of the variables that they get, in order."""
+    spec, values = problem.spec.repo_spec, [value for _, value in problem.spec.env]
+    return [word for one in (spec.setup, spec.build, spec.tests, spec.benchmark, *values) for word in _words_of(one)]
+
+
 def _modules_of(words: Sequence[str]) -> Iterator[str]:
     """What stands behind ``-m``, as Python and its like take the name of a module."""
     for word, after in pairwise((*words, "")):
@@ -181,24 +194,21 @@ def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not path.isprintable() or path.startswith("-"):
         return "its path is not a plain relative one"
+    if len(path) > _LONGEST:
+        return f"its path has more than {_LONGEST} signs"
     if why := why_protected(path, spec):
         return why
-    if _module_of(pure) in _TOOLS | sys.stdlib_module_names:
+    module = module_of(pure)
+    if module in _TOOLS | sys.stdlib_module_names:
         return "it has the name of a module of Python or of its tools"
+    if module and is_of_tests(f"{module}.py"):
+        return "it has the name of tests or of a benchmark"
     if pure.name in _C_HEADERS:
         return "it has the name of a standard header"
     taken = any(PurePosixPath(one).name == pure.name and why_protected(one, spec) for one in known)
     if taken and pure.name != "__init__.py":
         return "base has a file of this name that must stay"
-    return ""
-
-
-def _module_of(pure: PurePosixPath) -> str:
-    """The name by which Python imports a file, its folder's if the file makes that a package; empty for others."""
-    if pure.suffix not in (".py", ".so", ".pyd", ".pyc"):
-        return ""
-    name = pure.name.split(".")[0]
-    return pure.parent.name if name == "__init__" else name
+    return why_beside(path, known, lambda one: why_protected(one, spec))
 
 
 def _in_the_way(path: str, paths: Collection[str]) -> str:
@@ -209,7 +219,9 @@ def _in_the_way(path: str, paths: Collection[str]) -> str:
 
 def outside(changed: Sequence[str], spec: RepoSpec, known: Collection[str]) -> list[str]:
     """One line for each changed path that a candidate must not change."""
-    found, all_paths = [], {*known, *changed}
+    found, all_paths = list[str](), {*known, *changed}
+    if (new := sum(path not in known for path in changed)) > _MOST:
+        return [f"{new} new files (at most {_MOST})"]
     for path in changed:
         why = why_protected(path, spec) if path in known else why_not_new(path, spec, known)
         if not why and path not in known and (other := _in_the_way(path, all_paths)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -13,7 +14,9 @@ from maxcode.evaluate.repo.admission import BENCHMARK, Base, fails_with_canary
 from maxcode.evaluate.repo.allowed import outside
 from maxcode.evaluate.repo.barred import asked, barred, doubtful, redefined
 from maxcode.evaluate.repo.commands import SEED, ended, now, output_of, said
+from maxcode.evaluate.repo.installed import concerns, in_place_of_others, names_of
 from maxcode.evaluate.repo.layers import BuildError, Layers
+from maxcode.evaluate.repo.shadows import STARTED, is_started, strange_packages
 from maxcode.evaluate.repo.summaries import counted, difference
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran
@@ -42,17 +45,29 @@ def rejected(base: Base, action: Action) -> Evaluation | None:
     if missing := sorted(own.files.keys() - program.files.keys()):
         return _failed(Outcome.REJECTED, f"the patch removes {missing[0]}; a candidate may change and add files only")
     changed = [path for path, text in program.files.items() if own.files.get(path) != text]
-    if wrong := outside(changed, spec, base.files.keys()):
+    started = [f"{path} ({STARTED})" for path in changed if is_started(path, spec, base.taken)]
+    if wrong := [*outside(changed, spec, base.files.keys()), *started]:
         return _failed(Outcome.REJECTED, f"the patch changes files that must stay as in base: {'; '.join(wrong[:5])}")
+    if wrong := list(_hiding(base, [path for path in changed if path not in base.files])):
+        return _failed(Outcome.REJECTED, f"the patch adds files in the place of others: {'; '.join(wrong[:5])}")
     try:
         size = sum(len(text.encode()) for text in program.files.values())
     except UnicodeEncodeError as error:
         return _failed(Outcome.REJECTED, f"not text: it holds {error.object[error.start]!r}")
     if size > SOURCE_AT_MOST:
         return _failed(Outcome.REJECTED, f"{size} bytes of source; at most {SOURCE_AT_MOST}")
-    if why := (*barred(own, program), *redefined(own, program, base.texts), *asked(own, program, base.texts)):
+    words = (*barred(own, program), *redefined(own, program, base.texts), *asked(own, program, base.texts))
+    if why := (*words, *strange_packages(own, program, base.taken)):
         return Evaluation(Outcome.REJECTED, Feedback(why))
     return None
+
+
+def _hiding(base: Base, new: Sequence[str]) -> Iterator[str]:
+    """One line for each new file that commands may find in the place of another."""
+    spec = base.problem.spec.repo_spec
+    has_more = (spec.setup or spec.build) and any(map(concerns, new))
+    made = set(base.contents or names_of(base.side.base)) - base.files.keys() if has_more else set[str]()
+    return in_place_of_others(new, base.problem, base.taken, made)
 
 
 async def built(base: Base, program: Program) -> Ready | Evaluation:

@@ -1,0 +1,211 @@
+"""Finds new files that take the place of what base takes from elsewhere: a module, a header, a package of Java.
+
+Python, a compiler or a bundler that looks through the repository's folders first would give the tests, or the
+benchmark, what a candidate wrote in the place of a library.  So would a second file by the name of one that base has:
+where two commands look through folders in another order, the tests may get the one, and the benchmark the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from posixpath import normpath
+from typing import final
+
+from maxcode.core.types import Program, RepoSpec
+from maxcode.evaluate.repo.comments import spelled_out, without_comments
+from maxcode.evaluate.repo.gaps import squeezed, with_gaps
+from maxcode.evaluate.repo.word_rules import SUFFIXES_OF_C
+
+PYTHON = (".py", ".pyx", ".pxd", ".so", ".pyd", ".pyc")
+SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+JVM = (".java", ".kt", ".scala", ".groovy")
+READ = (*SUFFIXES_OF_C, *PYTHON[:3], *SCRIPTS, *JVM)
+_DOTTED = r"[A-Za-z_][\w.]*"
+_ONE = rf"[ \t]*{_DOTTED}(?:[ \t]+as[ \t]+\w+)?[ \t]*"
+_IMPORTED = re.compile(
+    rf"(?:^|[;:])[ \t]*(?:from[ \t]+({_DOTTED})[ \t]+c?import\b|c?import[ \t]({_ONE}(?:,(?:[ \t]*\\\n)?{_ONE})*))"
+    rf"|\b(?:import_module|__import__|importorskip|find_spec)\([ \t\n]*['\"]({_DOTTED})",
+    re.MULTILINE,
+)
+_PLUGINS = re.compile(r"^pytest_plugins\b.{0,2000}?(?=\n\S|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(rf"['\"]({_DOTTED})['\"]")
+_INCLUDED = re.compile(
+    r"(?:#|%:|\?\?=)[ \t]*(?:include(?:_next)?|import|embed)[ \t]*[<\"]([^<>\"\n]{1,500})[>\"]"
+    r"|\b__has_include(?:_next)?[ \t]*\([ \t]*[<\"]([^<>\"\n]{1,500})"
+)
+_REQUIRED = re.compile(
+    r"(?:\b(?:require|import|resolve|\w*[mM]ock|requireActual|importActual)[ \t]*\([ \t\n]*|\b(?:from|import)[ \t]*)"
+    r"['\"`]((?:@[\w.-]+/)?[\w.-]{1,200})"
+)
+_OF_NODE = (
+    "assert async_hooks buffer child_process cluster console constants crypto dgram dns domain events fs http http2 "
+    "https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder "
+    "timers tls tty url util v8 vm wasi worker_threads zlib"
+)
+_PACKAGE = re.compile(rf"(?:^|\*/|;)[ \t]*package[ \t]+({_DOTTED})", re.MULTILINE)
+_DECLARED = with_gaps(r"\bpackage\s+(?:object\s+)?`?([A-Za-z_$][\w.$]*+)")
+_PUTS = {".java": re.compile(_DECLARED + with_gaps(r"\s*(?=[.;])"))}  # behind others no sign is needed
+_ANY_PUTS = re.compile(_DECLARED)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The names by which files of base, or its commands, ask for what a new file must not give them.
+
+    ``modules``: of Python; ``headers``: as they are included; ``scripts``: packages of JavaScript; ``packages``: of
+    Java and its like, those that base has; ``folders``: all of base; ``started``: ends of the paths of what
+    scripts of base start.
+    """
+
+    modules: frozenset[str] = frozenset()
+    headers: frozenset[str] = frozenset()
+    scripts: frozenset[str] = frozenset()
+    packages: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    started: tuple[str, ...] = ()
+
+
+def taken_of(
+    staying: Mapping[str, str], editable: Mapping[str, str], known: Collection[str], words: Iterable[str]
+) -> Taken:
+    """What files that must stay ask for, and what those to edit ask for where base does not hold it.
+
+    ``known``: all paths of base; ``words``: of its commands.
+    """
+    paths = [PurePosixPath(path) for path in known]
+    folders = frozenset(str(folder) for path in paths for folder in path.parents)
+    held = {path.name.split(".")[0] for path in paths} | {PurePosixPath(one).name for one in folders}
+    ends = {end for path in paths for end in ends_of(path)}
+    first, second = _asked(staying), _asked(editable)
+    started = (word.split(".")[0].replace("-", "_") for word in words if re.fullmatch(r"[A-Za-z_][\w.-]*", word))
+    both = {**staying, **editable}
+    return Taken(
+        frozenset({*first["modules"], *(second["modules"] - held), *started}),
+        frozenset(first["headers"] | (second["headers"] - ends)),
+        frozenset((first["scripts"] | (second["scripts"] - held)) - set(_OF_NODE.split())),
+        frozenset(name for path, text in both.items() for name in _packages(path, text)),
+        folders,
+    )
+
+
+def _asked(texts: Mapping[str, str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {"modules": set(), "headers": set(), "scripts": set()}
+    for path, text in texts.items():
+        suffix = PurePosixPath(path).suffix
+        if suffix in PYTHON:
+            found["modules"].update(_imports(text))
+        elif suffix in SCRIPTS:
+            found["scripts"].update(_REQUIRED.findall(text))
+        elif suffix not in JVM:
+            found["headers"].update(_includes(text))
+    return found
+
+
+def _imports(text: str) -> Iterator[str]:
+    """The first parts of the names of modules; also of what a docstring has in a line like an import."""
+    for one, several, called in _IMPORTED.findall(text):
+        for name in (one, called, *several.replace("\\\n", "").split(",")):
+            if name.strip():
+                yield name.split()[0].split(".")[0]
+    for plugins in _PLUGINS.findall(text):
+        yield from (name.split(".")[0] for name in _QUOTED.findall(plugins))
+
+
+def _includes(text: str) -> Iterator[str]:
+    for found in _INCLUDED.findall(text):
+        parts = normpath((found[0] or found[1]).strip().lstrip("/")).split("/")
+        yield "/".join(part for part in parts if part != "..")
+
+
+def _packages(path: str, text: str) -> list[str]:
+    return _PACKAGE.findall(text) if PurePosixPath(path).suffix in JVM else []
+
+
+def ends_of(path: PurePosixPath) -> Iterator[str]:
+    """A path, and all its ends that begin with the name of a folder or are its own name."""
+    for at in range(len(path.parts)):
+        yield "/".join(path.parts[at:])
+
+
+STARTED = "a script of base starts it, and `edit` does not name it in full"
+
+
+def is_started(path: str, spec: RepoSpec, taken: Taken) -> bool:
+    """Whether a script of base starts a file that ``edit`` matches by a pattern alone."""
+    return f"/{path}".endswith(taken.started) and path not in spec.edit
+
+
+def module_of(pure: PurePosixPath) -> str:
+    """The name by which Python imports a file, its folder's if the file makes that a package; empty for others."""
+    if pure.suffix not in PYTHON:
+        return ""
+    name = pure.name.split(".")[0]
+    return pure.parent.name if name == "__init__" else name
+
+
+def why_shadows(path: str, taken: Taken) -> str:
+    """Why a new file may be found in the place of what base's files ask for; empty if it cannot."""
+    pure = PurePosixPath(path)
+    if pure.suffix in PYTHON:
+        new = {one.name for one in pure.parents if str(one) not in taken.folders}  # packages without `__init__.py`
+        if names := sorted((new | {module_of(pure)}) & taken.modules):
+            return f"files of base import {names[0]}, or a command names it"
+    if end := next((end for end in ends_of(pure) if end in taken.headers), ""):
+        return f"files of base include {end}"
+    if pure.suffix in SCRIPTS and (name := next((one for one in ends_of(_place(pure)) if one in taken.scripts), "")):
+        return f"files of base import {name}"
+    return ""
+
+
+def why_beside(path: str, known: Collection[str], stays: Callable[[str], str]) -> str:
+    """Why a new file may be found in the place of one that base has; empty if it cannot.  ``stays``: why a path of
+    base must stay; empty if it may change."""
+    pure = PurePosixPath(path)
+    if pure.suffix in SCRIPTS:
+        twin = next((one for one in map(PurePosixPath, known) if _is_twin(one, pure)), None)
+        if twin:
+            return f"some tools would take it for {twin}, and others would not"
+    stem = f"{pure.with_suffix('')}."
+    if any(one.startswith(stem) and one.endswith(READ) and one.rfind(".") < len(stem) and stays(one) for one in known):
+        return "base has a source of this name, with another suffix, that must stay"
+    if not (name := module_of(pure)):
+        return ""
+    if any(module_of(PurePosixPath(one)) == name and stays(one) for one in known if name in one):
+        return "base has a module of this name that must stay"
+    top = "" if str(pure.parent) == "." else f"{pure.parent}/"
+    if pure.name == "__init__.py" and any(one.endswith(".py") and one.startswith(top) and stays(one) for one in known):
+        return "below its folder is a file that must stay, which would be imported by another name"
+    return ""
+
+
+def _place(pure: PurePosixPath) -> PurePosixPath:
+    """What scripts import to get a file: its path without its suffix, of an ``index`` its folder."""
+    return pure.parent if pure.stem == "index" else pure.with_suffix("")
+
+
+def _is_twin(one: PurePosixPath, pure: PurePosixPath) -> bool:
+    return one.suffix in SCRIPTS and _place(one) == _place(pure)
+
+
+def strange_packages(base: Program, candidate: Program, taken: Taken) -> tuple[str, ...]:
+    """Packages of Java and its like in which a patch puts classes, and base has none, nor any in one around it."""
+    found = []
+    for path, text in candidate.files.items():
+        before = base.files.get(path, "")
+        if text == before or PurePosixPath(path).suffix not in JVM:
+            continue
+        for name in dict.fromkeys(_declared(path, text)):
+            is_below = any(name == one or name.startswith(f"{one}.") for one in taken.packages)
+            if not is_below and name not in _declared(path, before):
+                found.append(f"it puts classes into the package {name}, which base does not have: {path}")
+    return tuple(found)
+
+
+def _declared(path: str, text: str) -> list[str]:
+    """The packages that a source may declare, also where comments stand in between."""
+    code = squeezed(spelled_out(without_comments(text, "script")))
+    return _PUTS.get(PurePosixPath(path).suffix, _ANY_PUTS).findall(code)
