@@ -24,12 +24,12 @@ _C_PARTS = re.compile(
     re.DOTALL,
 )
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|embed)(?:_next)?[ \t]*([<\"])([^>\"\n]*)[>\"]", re.MULTILINE)
-_ATTRIBUTES = r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b"
+_ATTRIBUTES = re.compile(r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b")
+_GIVING_THEM = (re.compile(r"\b__attribute(?:__)?\s*\(\([^;{}]*"), re.compile(r"\[\[[^\]]*"))
 _IN_C = (
     (re.compile(r"\b(?:asm|__asm|__asm__)\b"), "inline assembly"),
     (re.compile(r"\b(?:system|popen|execl[pe]?|execv[pe]?|execvpe|fexecve|posix_spawnp?)\s*\("), "starting programs"),
     (re.compile(r"\b(?:fork|vfork|clone3?|syscall|ptrace|dlopen|dlsym|memfd_create)\s*\("), "system calls"),
-    (re.compile(rf"\b__attribute(?:__)?\s*\(\(\s*[^;{{}}]*?{_ATTRIBUTES}|\[\[[^\]]*?{_ATTRIBUTES}"), "attributes"),
     (re.compile(r"\b(?:sched_setaffinity|pthread_setaffinity_np|setpriority|nice)\s*\("), "priorities"),
     (re.compile(r"\b(?:has_include|embed)\b"), "looking for files"),
 )
@@ -89,6 +89,11 @@ def _in_c(text: str) -> Iterator[tuple[str, int]]:
     for pattern, what in _IN_C:
         if (used := pattern.search(code)) is not None:
             yield what, code.count("\n", 0, used.start()) + 1
+    lists = (
+        one for giving in _GIVING_THEM for one in giving.finditer(code)
+    )  # each read once: they may nest without end
+    if (given := next((one for one in lists if _ATTRIBUTES.search(code, *one.span())), None)) is not None:
+        yield "attributes", code.count("\n", 0, given.start()) + 1
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -99,7 +104,7 @@ def _blank(found: re.Match[str]) -> str:
 def _in_python(text: str) -> Iterator[tuple[str, int]]:
     try:
         nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         yield from _in_tokens(text)
         return
     for node in nodes:
