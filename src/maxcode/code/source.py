@@ -157,7 +157,7 @@ class Token(NamedTuple):
 
 
 _TOKEN = (
-    re.compile(  # a literal that is not closed ends with its line, as for gcc: else each quote reads to its end again
+    re.compile(  # a literal that is not closed ends with its line, as for gcc: else each quote in it reads on again
         rb"""(?P<space>(?:[ \t\r\f\v]|\\\r?\n)+|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
     |(?P<newline>\n)
     |(?P<text>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)
@@ -209,8 +209,8 @@ _ATOMS = frozenset({"string", "string_literal", "char_literal", "raw_string_lite
 def normalise(language: str, text: str) -> str:
     """The text without comments and without white space that has no meaning; literals do not change.
 
-    Equal results mean equal programs, except for line numbers (``__LINE__``, assertions).  A text that its grammar cannot
-    read, or that is too long for a program, is returned as it is.
+    Equal results mean equal programs, except for line numbers (``__LINE__``, assertions).  A text that its grammar
+    cannot read, or that is too long for a program, is returned as it is.
     """
     grammar = language_row(language).grammar
     if not grammar or len(text) > SOURCE_AT_MOST:

@@ -121,7 +121,7 @@ class Rule:
         """The edits on a program; none where it is nested too deep to read."""
         try:
             return list(self.find(unit))
-        except RecursionError:
+        except (RecursionError, MemoryError):  # the latter of Python's parser
             return []
 
     @property

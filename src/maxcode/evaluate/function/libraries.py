@@ -9,7 +9,7 @@ from maxcode.core.types import Program
 
 _PLAIN = r"[^;{}()]"
 _ARGUMENTS = rf"\((?:{_PLAIN}|\((?:{_PLAIN}|\({_PLAIN}*+\))*+\))*+\)"  # such as pointers to arrays
-_AFTER = rf"(?:\s*(?:(?:noexcept|__attribute__)(?:\s*{_ARGUMENTS})?|const|override|final))*+"
+_AFTER = rf"(?:\s*(?:(?:noexcept|__attribute__)\b(?:\s*{_ARGUMENTS})?|(?:const|override|final)\b))*+"
 _DEFINED = re.compile(rf"\b(\w+)\s*{_ARGUMENTS}{_AFTER}\s*(\{{)?")  # functions, if a body follows
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _FORBIDDEN = (

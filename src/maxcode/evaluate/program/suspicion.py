@@ -89,9 +89,7 @@ def _in_c(text: str) -> Iterator[tuple[str, int]]:
     for pattern, what in _IN_C:
         if (used := pattern.search(code)) is not None:
             yield what, code.count("\n", 0, used.start()) + 1
-    lists = (
-        one for giving in _GIVING_THEM for one in giving.finditer(code)
-    )  # each read once: they may nest without end
+    lists = (one for giving in _GIVING_THEM for one in giving.finditer(code))  # each is read once
     if (given := next((one for one in lists if _ATTRIBUTES.search(code, *one.span())), None)) is not None:
         yield "attributes", code.count("\n", 0, given.start()) + 1
 
