@@ -282,7 +282,7 @@ def paths_of(diff: str) -> Iterator[str]:
 
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_EMPTY = re.compile(r"diff --git a/(.+) b/\1")  # a new file without a line has no other header
+_EMPTY = re.compile(r"diff --git a/(.{1,4096}) b/\1")  # a new file without a line has no other header
 
 
 def lines_of(text: str) -> list[str]:
