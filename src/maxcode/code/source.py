@@ -30,6 +30,7 @@ from maxcode.errors import unknown
 
 SOURCE_AT_MOST = 1_000_000  # bytes of a program that is built
 _CHUNK = 1 << 16
+_SPLICES_AT_MOST = 1000  # in a row: a scanner of tree-sitter reads them again at each, and no step counts it
 _STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # a step is hundreds of operations; real programs take 0.01 steps a byte
 
 
@@ -70,6 +71,8 @@ def read(grammar_name: str, data: bytes) -> Node:
     def is_too_many(_offset: int, _has_error: bool) -> bool:
         return next(steps) > _STEPS_AT_LEAST + _STEPS_PER_BYTE * len(data)
 
+    if any(splice * _SPLICES_AT_MOST in data for splice in (b"\\\n", b"\\\r\n")):
+        data = b")"
     try:
         tree = parser.parse(lambda at, _: data[at : at + _CHUNK], progress_callback=is_too_many)
     except ValueError:  # halted

@@ -201,7 +201,7 @@ class Unit:
 
     @property
     def unread(self) -> int | None:
-        """The first line that the grammar cannot parse, or that nests too deep, or has too many loops; None if there is none."""
+        """The first line that is not read, by the grammar or because of depth or many loops; None if there is none."""
         if self._too_much is not None or not self.root.has_error:
             return self._too_much
         return next((line_of(node) for node in walk(self.root) if node.is_error or node.is_missing), 1)
