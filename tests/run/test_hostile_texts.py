@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,5 +93,46 @@ def test_a_sum_of_many_terms_is_measured(tmp_path: Path) -> None:
     (tmp_path / "tests" / "1.out").write_text("300000\n")
     (tmp_path / "slow.py").write_text("print(sum(1 for _ in range(int(input()))))\n")
     (tmp_path / "fast.py").write_text(f"x = {SUM}\nprint(int(input()) * x // 1500)\n")
-    found = evaluate_source(tmp_path / "fast.py", Request(tmp_path / "slow.py", anyway=True))
+    found = evaluate_source(tmp_path / "fast.py", Request(tmp_path / "slow.py", tmp_path / "tests"))
     assert found.outcome is Outcome.CORRECT
+
+
+REPEATED = (
+    *("/* ", "[", "[[", "__attribute__((", "f(", "for (;;) ", "__global__ ", "// ---- maxcode runtime: "),
+    *('\\"', 'R"(', "\\\n"),
+)
+ANSWERS = ("```a\n", "<<<<< SEARCH\n", ">>>>>\n", "SHOW a: ", "--- a ", "\\\n", '{"', "} ```")
+READ = """
+import sys
+from maxcode.code import techniques
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.definitions import definitions
+from maxcode.code.source import fences, normalise, prose
+from maxcode.core.types import Program
+from maxcode.evaluate.function.libraries import forbidden
+from maxcode.evaluate.module.resources import kernel_lines
+from maxcode.llm.completion import read
+from maxcode.llm.completion.shown import wishes
+
+kind, unit = sys.argv[1], sys.argv[2]
+if kind == "code":
+    for text in (unit * (38_000 // len(unit)), f"#if 0\\n{unit * (38_000 // len(unit))}\\n#endif\\n"):
+        techniques.used("cpp", text), techniques.innermost("cpp", text), normalise("python", text)
+    text = unit * (200_000 // len(unit))
+    normalise("cpp", text), forbidden(Program({"f.c": text})), kernel_lines(text), Unit("cpp", text).runtime
+    definitions("java", text), definitions("java", "a " + " " * 200_000)
+else:
+    text = unit * (120_000 // len(unit))
+    prose(text), fences(text), wishes(text + " " * 100_000 + "x"), wishes("SHOW a:" + " " * 100_000 + "`x")
+    for answer in (text, f"<<<<< SEARCH\\n{text}", f"--- a{' ' * 100_000}x\\n+++ b\\n{text}"):
+        read(answer, Program({"f.c": "int main(void) { return 0; }\\n"}), "c", "edits")
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("kind", "unit"), [*(("code", one) for one in REPEATED), *(("answer", one) for one in ANSWERS)]
+)
+def test_a_sign_that_is_repeated_without_end_is_read_in_seconds(kind: str, unit: str) -> None:
+    """In another process, because a pattern hears no alarm.  Squares of these lengths take minutes."""
+    subprocess.run([sys.executable, "-c", READ, kind, unit], check=True, timeout=60)

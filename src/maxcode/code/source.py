@@ -30,7 +30,7 @@ from maxcode.errors import unknown
 
 SOURCE_AT_MOST = 1_000_000  # bytes of a program that is built
 _CHUNK = 1 << 16
-_SPLICES_AT_MOST = 1000  # in a row: a scanner of tree-sitter reads them again at each, and no step counts it
+_AGAIN_AT_MOST = 1000  # times that a scanner of tree-sitter reads to an end that is not there; no step counts it
 _STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # a step is hundreds of operations; real programs take 0.01 steps a byte
 
 
@@ -71,7 +71,7 @@ def read(grammar_name: str, data: bytes) -> Node:
     def is_too_many(_offset: int, _has_error: bool) -> bool:
         return next(steps) > _STEPS_AT_LEAST + _STEPS_PER_BYTE * len(data)
 
-    if any(splice * _SPLICES_AT_MOST in data for splice in (b"\\\n", b"\\\r\n")):
+    if _is_read_again(grammar_name, data):
         data = b")"
     try:
         tree = parser.parse(lambda at, _: data[at : at + _CHUNK], progress_callback=is_too_many)
@@ -79,6 +79,12 @@ def read(grammar_name: str, data: bytes) -> Node:
         parser.reset()
         tree = parser.parse(b")")
     return tree.root_node
+
+
+def _is_read_again(grammar_name: str, data: bytes) -> bool:
+    """Whether lines without end are joined, or comments of C are opened and none is closed behind."""
+    is_joined = any(splice * _AGAIN_AT_MOST in data for splice in (b"\\\n", b"\\\r\n"))
+    return is_joined or (grammar_name != "python" and data.count(b"/*", data.rfind(b"*/") + 1) > _AGAIN_AT_MOST)
 
 
 def encode(text: str) -> bytes:
