@@ -225,3 +225,14 @@ def test_reasoning_is_no_part_of_the_answer(completion: str, answer: str) -> Non
 
 def test_prose_is_what_is_neither_reasoning_nor_code() -> None:
     assert prose("<think>hm\n```\nx\n```\n</think>\nTwo words.\n```cpp\nint x;\n```\nDone.") == "Two words.\nDone."
+
+
+def test_texts_that_the_grammar_gives_up_are_never_the_same_program() -> None:
+    joined = "\\\n" * 2000
+    one, other = f"x = {joined}1\n", f"x = {joined}2\n"
+    assert parse("python", one).root.end_byte == parse("python", other).root.end_byte == 1
+    assert fingerprint({"a.py": one}, "python") != fingerprint({"a.py": other}, "python")
+
+
+def test_a_literal_that_is_not_closed_ends_with_its_line() -> None:
+    assert [t.text for t in tokens("#error it's so // no\nint a;")][2:] == ["it", "'s so // no", "int", "a", ";"]

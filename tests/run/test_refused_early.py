@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from maxcode.cli.common import overrides
+from maxcode.code.source import SOURCE_AT_MOST
 from maxcode.core.types import Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
-from maxcode.evaluate.ladder.reject import SOURCE_AT_MOST
 from maxcode.evaluate.program import admission
 from maxcode.policy.rules.rewriter import edits, unit_of
 from maxcode.run.complete_request import completed

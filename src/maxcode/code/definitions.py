@@ -19,7 +19,8 @@ _FUNCTIONS = frozenset({"function_definition", "decorated_definition"})
 _TYPES = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "type_definition",
                     "class_definition"})  # fmt: skip
 _HEAD = re.compile(
-    r"^[ \t]*(?:(?:pub(?:\([a-z]+\))?|async|unsafe|const|export|default|static|public|private|protected|final)[ \t]+)*"
+    r"^(?![^\n]{1000})[ \t]*"
+    r"(?:(?:pub(?:\([a-z]+\))?|async|unsafe|const|export|default|static|public|private|protected|final)[ \t]+)*"
     r"(?:(?:fn|func|function)[ \t]+(?:\([^)\n]*\)[ \t]*)?(?P<name>\w+)|(?:\w[\w<>\[\], ]*[ \t]+)(?P<java>\w+)[ \t]*\()"
     r"[^;\n]*\{[ \t]*$",
     re.MULTILINE,

@@ -28,7 +28,9 @@ from maxcode.errors import unknown
 
 # ----------------------------------------------------------------------------------------------------------- parsing
 
+SOURCE_AT_MOST = 1_000_000  # bytes of a program that is built
 _CHUNK = 1 << 16
+_AGAIN_AT_MOST = 1000  # times that a scanner of tree-sitter reads to an end that is not there; no step counts it
 _STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # a step is hundreds of operations; real programs take 0.01 steps a byte
 
 
@@ -69,12 +71,20 @@ def read(grammar_name: str, data: bytes) -> Node:
     def is_too_many(_offset: int, _has_error: bool) -> bool:
         return next(steps) > _STEPS_AT_LEAST + _STEPS_PER_BYTE * len(data)
 
+    if _is_read_again(grammar_name, data):
+        data = b")"
     try:
         tree = parser.parse(lambda at, _: data[at : at + _CHUNK], progress_callback=is_too_many)
     except ValueError:  # halted
         parser.reset()
         tree = parser.parse(b")")
     return tree.root_node
+
+
+def _is_read_again(grammar_name: str, data: bytes) -> bool:
+    """Whether lines without end are joined, or comments of C are opened and none is closed behind."""
+    is_joined = any(splice * _AGAIN_AT_MOST in data for splice in (b"\\\n", b"\\\r\n"))
+    return is_joined or (grammar_name != "python" and data.count(b"/*", data.rfind(b"*/") + 1) > _AGAIN_AT_MOST)
 
 
 def encode(text: str) -> bytes:
@@ -155,22 +165,32 @@ class Token(NamedTuple):
         return self.text[0].isalpha() or self.text[0] == "_"
 
 
-_TOKEN = re.compile(
-    rb"""(?P<space>(?:[ \t\r\f\v]|\\\r?\n)+|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
+_TOKEN = (
+    re.compile(  # a literal that is not closed ends with its line, as for gcc: else each quote in it reads on again
+        rb"""(?P<space>(?:[ \t\r\f\v]|\\\r?\n)+|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
     |(?P<newline>\n)
-    |(?P<text>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
-    |(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"
-    |(?:u8|[uUL])?'(?:\\.|[^'\\\n])*'
+    |(?P<text>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)
+    |(?:u8|[uUL])?"(?:\\.|[^"\\\n])*+"?
+    |(?:u8|[uUL])?'(?:\\.|[^'\\\n])*+'?
     |[A-Za-z_$\x80-\xff][\w$\x80-\xff]*
     |\.?\d(?:'\w|[eEpP][+-]|[\w.])*
     |<<=|>>=|\.\.\.|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|.)""",
-    re.VERBOSE | re.DOTALL,
+        re.VERBOSE | re.DOTALL,
+    )
 )
 
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a C or C++ text without comments, those of macro bodies included (marked ``directive``)."""
     return [token for token in _tokens_and_newlines(encode(text)) if token.text != "\n"]
+
+
+def without_comments(text: str) -> str:
+    """A C or C++ text with a blank in the place of each comment; its lines keep their numbers."""
+    return decode(_TOKEN.sub(lambda one: _SEEN.sub(b" ", one[0]) if one["space"] is not None else one[0], encode(text)))
+
+
+_SEEN = re.compile(rb"[^\n]+")
 
 
 def _tokens_and_newlines(data: bytes) -> Iterator[Token]:
@@ -198,13 +218,15 @@ _ATOMS = frozenset({"string", "string_literal", "char_literal", "raw_string_lite
 def normalise(language: str, text: str) -> str:
     """The text without comments and without white space that has no meaning; literals do not change.
 
-    Equal results mean equal programs, except for line numbers (``__LINE__``, assertions).
+    Equal results mean equal programs, except for line numbers (``__LINE__``, assertions).  A text that its grammar
+    cannot read, or that is too long for a program, is returned as it is.
     """
     grammar = language_row(language).grammar
-    if not grammar:
+    if not grammar or len(text) > SOURCE_AT_MOST:
         return text  # exactly, because a string may hold anything
     if grammar in _LAYOUT:
-        return " ".join(_leaves(parse(language, text).root, _LAYOUT[grammar]))
+        root = parse(language, text).root
+        return text if root.has_error else " ".join(_leaves(root, _LAYOUT[grammar]))
     return "".join(_c_family(encode(text)))
 
 
@@ -220,22 +242,20 @@ def _c_family(data: bytes) -> Iterator[str]:
         before = None if token.text == "\n" else token
 
 
-def _leaves(node: Node, layout: frozenset[str]) -> Iterator[str]:
-    if node.type == "comment":
-        return
-    if node.type in _ATOMS or node.child_count == 0:
-        yield text_of(node)
-        return
-    if node.type not in layout:
-        for child in node.children:
-            yield from _leaves(child, layout)
-        return
-    yield "{"
-    for child in node.children:
-        if child.type not in (";", "comment"):
-            yield from _leaves(child, layout)
-            yield "\n"
-    yield "}"
+def _leaves(root: Node, layout: frozenset[str]) -> Iterator[str]:
+    waiting: list[Node | str] = [root]  # no recursion: a sum of a thousand terms is a tree of a thousand levels
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            yield node
+        elif node.type in _ATOMS or node.child_count == 0:
+            if node.type != "comment":
+                yield text_of(node)
+        elif node.type in layout:
+            lines = [child for child in node.children if child.type not in (";", "comment")]
+            waiting += ["}", *(part for child in reversed(lines) for part in ("\n", child)), "{"]
+        else:
+            waiting.extend(reversed(node.children))
 
 
 def fingerprint(files: Mapping[str, str], language: str) -> str:
@@ -271,7 +291,7 @@ def paths_of(diff: str) -> Iterator[str]:
 
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_EMPTY = re.compile(r"diff --git a/(.+) b/\1")  # a new file without a line has no other header
+_EMPTY = re.compile(r"diff --git a/(.{1,4096}) b/\1")  # a new file without a line has no other header
 
 
 def lines_of(text: str) -> list[str]:
@@ -290,13 +310,11 @@ class Fence(NamedTuple):
     body: str
 
 
-_FENCE = re.compile(
-    r"^ {0,3}(?P<ticks>`{3,}|~{3,})[ \t]*(?P<tag>[^\s`]*)[^\n`]*\n(?P<body>.*?)^ {0,3}(?P=ticks)[`~]*[ \t]*$",
-    re.MULTILINE | re.DOTALL,
-)
+_FENCE = re.compile(r" {0,3}(?P<ticks>`{3,}|~{3,})[ \t]*(?P<tag>[^\s`]*)[^`]*")
+_CLOSING = re.compile(r" {0,3}(?P<ticks>[`~]{3,})[ \t]*")
 _OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _EDIT = re.compile(  # as ``llm/completion/edits.py`` reads them
-    r"^[ \t]*(?:<{5,}|-{5,}) ?SEARCH\b.*?^[ \t]*(?:>{5,}|\+{5,})[^\n]*(?:\n|\Z)",
+    r"^[ \t]*(?:<{5,}|-{5,}) ?SEARCH\b.*?(?:^[ \t]*(?:>{5,}|\+{5,})[^\n]*(?:\n|\Z)|\Z)",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
 _REASONING = re.compile(
@@ -308,7 +326,23 @@ _REASONING = re.compile(
 
 def fences(text: str) -> list[Fence]:
     """The closed fenced blocks of a text, in order."""
-    return [Fence(match["tag"].lower(), match["body"]) for match in _FENCE.finditer(text)]
+    lines = text.split("\n")
+    closings = [(at, found["ticks"]) for at, line in enumerate(lines) if (found := _CLOSING.fullmatch(line))][::-1]
+    fenced_blocks: list[Fence] = []
+    free, unclosed = 0, tuple[str, ...]()  # the line behind the last block; ticks that nothing behind it closes
+    for at, line in enumerate(lines):
+        opened = _FENCE.fullmatch(line) if at >= free else None
+        if opened is None or opened["ticks"].startswith(unclosed):
+            continue
+        while closings and closings[-1][0] <= at:
+            closings.pop()
+        end = next((end for end, ticks in reversed(closings) if ticks.startswith(opened["ticks"])), None)
+        if end is None:
+            unclosed = (*unclosed, opened["ticks"])
+        else:
+            fenced_blocks.append(Fence(opened["tag"].lower(), "".join(f"{one}\n" for one in lines[at + 1 : end])))
+            free = end + 1
+    return fenced_blocks
 
 
 def answer_of(completion: str) -> str:

@@ -117,6 +117,13 @@ class Rule:
     friends: tuple[str, ...] = ()
     usual: bool = True
 
+    def edits(self, unit: Unit) -> list[Edit]:
+        """The edits on a program; none where it is nested too deep to read."""
+        try:
+            return list(self.find(unit))
+        except (RecursionError, MemoryError):  # the latter of Python's parser
+            return []
+
     @property
     def summary(self) -> str:
         """The first paragraph of the docstring of ``find``, on one line."""

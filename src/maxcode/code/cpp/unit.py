@@ -22,7 +22,7 @@ from maxcode.code.source import Patch, Token, parse, text_of, tokens, walk
 
 RUNTIME_BEGIN = "// ---- maxcode runtime: "
 RUNTIME_END = "// ---- end of maxcode runtime ----"
-_RUNTIME = re.compile(rf"{RUNTIME_BEGIN}.*?{RUNTIME_END}\n?".encode(), re.DOTALL)
+_RUNTIME = re.compile(rf"{RUNTIME_BEGIN}.*?(?:{RUNTIME_END}\n?|\Z)".encode(), re.DOTALL)
 _PRELUDE = re.compile(
     rb"[ \t]*(?:#[ \t]*include[ \t]*<[^\n]*|#[ \t]*pragma[ \t]+(?:GCC|once)\b[^\n]*"
     rb"|#[ \t]*define[ \t]+_[A-Z]\w*[^\n\\]*|//(?! ----)[^\n]*)?\n"

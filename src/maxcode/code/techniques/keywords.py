@@ -68,6 +68,9 @@ _QUIET = re.compile(
 )
 
 
+_LONGEST = 64  # pieces of an attribute that are read
+
+
 def named(expanded: Expanded, cpp: bool) -> Iterator[Found]:
     """The techniques that names, attributes, pragmas and headers show."""
     yield from _words(expanded.pieces, cpp)
@@ -108,17 +111,19 @@ def _lanes(pieces: Sequence[Piece], at: int) -> int:
 
 def _bracketed(pieces: Sequence[Piece], at: int) -> int | None:
     """The constant in the parentheses that open at ``at``; None if there is none."""
-    inner = [piece.text for piece in pieces[at + 1 : _closing(pieces, at)]]
-    return constant(" ".join(inner), {}) if inner else None
+    end = _closing(pieces, at)
+    inner = [piece.text for piece in pieces[at + 1 : end]]
+    return constant(" ".join(inner), {}) if inner and end < at + _LONGEST else None
 
 
 def _closing(pieces: Sequence[Piece], at: int) -> int:
-    depth = 0
-    for end in range(at, len(pieces)):
+    """Where what opens at ``at`` closes; if that is too far away, how far was looked."""
+    depth, last = 0, min(len(pieces), at + _LONGEST)
+    for end in range(at, last):
         depth += (pieces[end].text in "([") - (pieces[end].text in ")]")
         if depth <= 0:
             return end
-    return len(pieces)
+    return last
 
 
 # -------------------------------------------------------------------------------------------- attributes and pragmas
@@ -132,19 +137,23 @@ def _attributes(pieces: Sequence[Piece]) -> Iterator[Found]:
         if not opened:
             continue
         start = at if piece.text == "[" else at + 1
-        inside = pieces[start : _closing(pieces, start) + 1]
-        for technique in _attribute([part.text for part in inside]):
+        end = _closing(pieces, start)
+        if end == start + _LONGEST:
+            yield Found(piece.line, "hidden")
+        for technique in _attribute([part.text for part in pieces[start : end + 1]]):
             yield Found(piece.line, technique)
 
 
 def _attribute(texts: Sequence[str]) -> Iterator[str]:
-    depth = 0
+    depth, is_told = 0, False
     for text in texts:
         depth += (text in "([") - (text in ")]")
         if depth == 2 and _SUSPECT.fullmatch(text) and not _HARMLESS.fullmatch(text):
             name = text.strip("_")
             yield {"simd": "simd", "section": "assembly", "mode": "simd"}.get(name, "pragmas")
-            yield from _options(" ".join(texts))
+            is_told = True
+    if is_told:
+        yield from _options(" ".join(texts))
 
 
 def _options(text: str) -> Iterator[str]:

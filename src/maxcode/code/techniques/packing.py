@@ -14,7 +14,7 @@ _ALLOCATES = re.compile(
 )
 _COPIES = re.compile(r"(?:std\s*::\s*)?(?:memcpy|memmove|__builtin_memcpy|__builtin_memmove|copy|copy_n)")
 _STORES = re.compile(r"\w*store\w*")
-_LOADS = re.compile(r"\w*load\w*\s*\(")
+_CALLED = re.compile(r"\b(\w++)\s*\(")
 
 Name = tuple[str, str]  # function ("" for a global), variable
 
@@ -123,12 +123,12 @@ class _Buffers:
     def _is_loaded(self, at: int, text: str) -> bool:
         """Whether a value is read from other memory, directly or through one variable."""
         where = self._where(at)
-        if _LOADS.search(text):
+        if _loads(text):
             return not self._touches(where, text)
         if not text.strip().isidentifier():
             return False
         values = [w.value for w in self.unit.given.get(text.strip(), []) if self._where(w.at) == where]
-        reads = [value for value in values if "[" in value or value.startswith("*") or _LOADS.search(value)]
+        reads = [value for value in values if "[" in value or value.startswith("*") or _loads(value)]
         plain = [v for v in reads if not re.search(r"\]\s*[-+*/]|[-+*/]\s*\w+\s*\[", v)]
         return bool(values) and len(plain) == len(values) and not any(self._touches(where, v) for v in plain)
 
@@ -150,3 +150,8 @@ def _pointed(value: str) -> str:
     found = re.match(r"[A-Za-z_]\w*", plain)
     is_element = "[" in plain and not value.lstrip().startswith("&")
     return found[0] if found and not is_element else ""
+
+
+def _loads(text: str) -> bool:
+    """Whether it calls what is named as a load."""
+    return any("load" in name for name in _CALLED.findall(text))

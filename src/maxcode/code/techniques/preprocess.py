@@ -66,8 +66,8 @@ def expand(text: str) -> Expanded:
 
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _LEXEMES = re.compile(
-    r"""(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\((?P<inside>.*?)\)(?P=mark)")
-    |(?P<literal>"(?:\\.|[^"\\\n])*"|(?<![\w])'(?:\\.|[^'\\\n])*')
+    r"""(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\((?P<inside>.*?)(?:\)(?P=mark)"|\Z))
+    |(?P<literal>"(?:\\.|[^"\\\n])*+"?|(?<![\w])'(?:\\.|[^'\\\n])*+'?)
     |(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
     |(?P<newline>\n)
     |(?P<digraph>%:|<%|%>|<:|:>)""",
@@ -159,7 +159,8 @@ class _Reader:
     def count_braces(self, content: str) -> None:
         """Counts the braces and parentheses that this branch opens and does not close."""
         if self.branches and not self.branches[-1].certain:
-            self.branches[-1].balance += sum((c in "{(") - (c in "})") for c in re.sub(r'"(\\.|[^"\\])*"', "", content))
+            plain = re.sub(r'"(?:\\.|[^"\\])*+"?', "", content)
+            self.branches[-1].balance += sum((c in "{(") - (c in "})") for c in plain)
 
     def directive(self, line: int, content: str) -> None:
         """Executes one directive."""

@@ -7,8 +7,9 @@ function; if a name gets several constants, the largest counts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, final
 
@@ -18,6 +19,8 @@ from maxcode.code.source import decode, line_of, parse, text_of, walk
 from maxcode.code.techniques.integer_constants import constant
 
 _WORD = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
+# The time grows with the square of both.  The depth is that of nodes, as a mean over the text.
+_DEPTH_AT_MOST, _LOOPS_AT_MOST = 100, 500
 
 
 def words(text: str) -> set[str]:
@@ -112,8 +115,16 @@ class Unit:
         self.backward: list[int] = []  # lines of jumps that make a loop
         self._labels: set[str] = set()
         self._enumerators: list[tuple[str, str]] = []
+        self._breaks: list[tuple[int, str]] = []  # the conditions of breaks
+        self._too_much: int | None = None
+        room = _DEPTH_AT_MOST * len(source.data)
         for node in walk(self.root):
+            room -= node.end_byte - node.start_byte
+            if room < 0 or len(self.loops) > _LOOPS_AT_MOST:
+                self._too_much = line_of(node)
+                break
             self._note(node)
+        self.loops = [self._with_breaks(loop) for loop in self.loops]
 
     def _note(self, node: Node) -> None:
         match node.type:
@@ -133,6 +144,9 @@ class Unit:
                 self.arrays.append(Text(node.start_byte, text_of(node), line_of(node)))
             case "enumerator" if (value := node.child_by_field_name("value")) is not None:
                 self._enumerators.append((text_of(node).split("=")[0].strip(), text_of(value)))
+            case "if_statement" if (condition := node.child_by_field_name("condition")) is not None:
+                if "break" in text_of(node):
+                    self._breaks.append((node.start_byte, text_of(condition)))
             case "labeled_statement" | "goto_statement":
                 self._note_jump(node)
 
@@ -173,6 +187,13 @@ class Unit:
         elif label is None or text_of(label) in self._labels:
             self.backward.append(line_of(node))
 
+    def _with_breaks(self, loop: Loop) -> Loop:
+        """An endless loop with the conditions of its breaks."""
+        if words(loop.condition) or not loop.body.end:
+            return loop
+        first, last = (bisect_left(self._breaks, (at,)) for at in loop.body)
+        return replace(loop, condition=" && ".join(text for _, text in self._breaks[first:last]))
+
     # ------------------------------------------------------------------------------------------------------- queries
 
     def text_in(self, span: Span) -> str:
@@ -180,9 +201,9 @@ class Unit:
 
     @property
     def unread(self) -> int | None:
-        """The first line that the grammar cannot parse; None if there is none."""
-        if not self.root.has_error:
-            return None
+        """The first line that is not read, by the grammar or because of depth or many loops; None if there is none."""
+        if self._too_much is not None or not self.root.has_error:
+            return self._too_much
         return next((line_of(node) for node in walk(self.root) if node.is_error or node.is_missing), 1)
 
     def function_at(self, at: int) -> Function | None:
@@ -263,20 +284,7 @@ def _loop(node: Node) -> Loop:
     body = node.child_by_field_name("body")
     condition = node.child_by_field_name("condition")
     text = text_of(condition) if condition is not None else ""
-    if body is not None and not words(text):
-        text = " && ".join(_breaks(body))
-    where = _span(body)
-    return Loop(line_of(node), _span(node), text, _span(node.child_by_field_name("update")), where)
-
-
-def _breaks(body: Node) -> list[str]:
-    """The conditions of the breaks of an endless loop."""
-    found = []
-    for node in walk(body):
-        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
-        if condition is not None and "break" in text_of(node):
-            found.append(text_of(condition))
-    return found
+    return Loop(line_of(node), _span(node), text, _span(node.child_by_field_name("update")), _span(body))
 
 
 def _function(node: Node) -> list[Function]:

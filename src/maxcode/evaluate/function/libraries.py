@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from maxcode.code.source import without_comments
 from maxcode.core.types import Program
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PLAIN = r"[^;{}()]"
 _ARGUMENTS = rf"\((?:{_PLAIN}|\((?:{_PLAIN}|\({_PLAIN}*+\))*+\))*+\)"  # such as pointers to arrays
-_AFTER = rf"(?:\s*(?:(?:noexcept|__attribute__)(?:\s*{_ARGUMENTS})?|const|override|final))*+"
-_DEFINED = re.compile(rf"\b(\w+)\s*{_ARGUMENTS}{_AFTER}\s*\{{")  # functions with their bodies
+_AFTER = rf"(?:\s*(?:(?:noexcept|__attribute__)\b(?:\s*{_ARGUMENTS})?|(?:const|override|final)\b))*+"
+_DEFINED = re.compile(rf"\b(\w+)\s*{_ARGUMENTS}{_AFTER}\s*(\{{)?")  # functions, if a body follows
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _FORBIDDEN = (
     (re.compile(r"\b(?:cblas_\w+|\w*(?:gemm|gemv|trsm|syrk)_\b|mkl_\w+|openblas\w*|armpl_\w+)"), "a BLAS"),
@@ -26,8 +26,8 @@ def forbidden(program: Program, name: str = "") -> str | None:
     Says it early and clearly.  What enforces it is the sandbox: no library but the compiler's runtime is there.
     """
     for path, text in program.files.items():
-        code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-        own = {name, *_DEFINED.findall(code), *_MACRO.findall(code)}
+        code = without_comments(text)
+        own = {name, *_MACRO.findall(code), *(one[1] for one in _DEFINED.finditer(code) if one[2])}
         for pattern, what in _FORBIDDEN:
             found = (one for one in pattern.finditer(code) if one[0] not in own)
             if (match := next(found, None)) is not None:

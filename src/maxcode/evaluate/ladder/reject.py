@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from maxcode.code import techniques
+from maxcode.code.source import SOURCE_AT_MOST
 from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem, Program
 from maxcode.evaluate.function.libraries import forbidden
-
-SOURCE_AT_MOST = 1_000_000  # bytes
 
 
 def reject(problem: Problem, action: Action) -> Evaluation | None:

@@ -35,7 +35,7 @@ _OPTIONS = f"detect_leaks=0:exitcode={_STATUS}:allocator_may_return_null=1:exter
 _REMOVED = re.compile(r"-O.*|-g[0-3]?|-s|-static|-fopenmp-simd")
 _ADDRESS = re.compile(r"^==\d+==ERROR: AddressSanitizer:? (\S+)", re.MULTILINE)
 _ACCESS = re.compile(r"^(?:READ|WRITE) of size \d+", re.MULTILINE)
-_FRAME = re.compile(r"^ +#\d+ .* /src/([^:\n]+):([0-9]{1,9})", re.MULTILINE)
+_FRAME = re.compile(r"^ +#\d+ .* /src/([^:\n]{1,1000}):([0-9]{1,9})", re.MULTILINE)
 _UNDEFINED = re.compile(r"^/src/([^:\n]+):([0-9]{1,9}):[0-9]+: runtime error: (.*)$", re.MULTILINE)
 _VALUES = re.compile(r"\b(?:of|for) type.*|\b(?:for \d+-bit|in) type.*|'[^']*'|0x[0-9a-f]+|-?\b\d[\d.e+-]*")
 _SHOWN = 200

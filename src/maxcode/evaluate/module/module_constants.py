@@ -58,6 +58,8 @@ def parsed(text: str) -> ast.Module:
         return ast.parse(text)
     except SyntaxError as error:
         raise InputError(f"the reference is not Python: line {error.lineno}: {error.msg}") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InputError(f"the reference cannot be read as Python: {error or 'it is nested too deep'}") from error
 
 
 def _assigned(tree: ast.Module) -> dict[str, _Number]:

@@ -15,8 +15,8 @@ _USED = re.compile(r"^ptxas(?:-\w+)? info\s*: Used (\d{1,6}) registers(.*)$")
 _SHARED = re.compile(r"(\d{1,9}) bytes smem")
 _LAUNCH = re.compile(r"^shared memory of the launch: (\d{1,9}) bytes$", re.MULTILINE)
 _NAMES = re.compile(
-    r"__global__(?:\s+(?:__\w+__(?:\s*\([^)]*\))?|static|inline|void))*\s+(\w{1,200})\s*\("
-    r"|@triton\.jit[^\n]*\n(?:@[^\n]*\n)*\s*def (\w{1,200})"
+    r"__global__(?:\s+(?:__\w+__(?:\s*\([^)]{0,200}\))?|static|inline|void)){0,9}\s+(\w{1,200})\s*\("
+    r"|@triton\.jit[^\n]*\n(?:@[^\n]*\n){0,9}\s*def (\w{1,200})"
 )
 MOST_KERNELS = 40
 REGISTERS_OF_A_THREAD, REGISTERS_OF_AN_SM, WARP, MOST_WARPS = 255, 65536, 32, 64

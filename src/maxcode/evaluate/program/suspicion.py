@@ -24,13 +24,12 @@ _INSIDE = {
     sign: re.compile(rf"(?:[^{end}\\\n]|\\.)*+", re.DOTALL) for sign, end in (("//", ""), ('"', '"'), ("'", "'"))
 }
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|embed)(?:_next)?[ \t]*([<\"])([^>\"\n]*)[>\"]", re.MULTILINE)
-_ATTRIBUTES = r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b"
+_ATTRIBUTES = re.compile(r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b")
+_GIVING_THEM = (re.compile(r"\b__attribute(?:__)?\s*\(\([^;{}]*"), re.compile(r"\[\[[^\]]*"))
 _IN_C = (
     (re.compile(r"\b(?:asm|__asm|__asm__)\b"), "inline assembly"),
     (re.compile(r"\b(?:system|popen|execl[pe]?|execv[pe]?|execvpe|fexecve|posix_spawnp?)\s*\("), "starting programs"),
     (re.compile(r"\b(?:fork|vfork|clone3?|syscall|ptrace|dlopen|dlsym|memfd_create)\s*\("), "system calls"),
-    (re.compile(rf"\b__attribute(?:__)?\s*\(\([^;{{}}]*?(?:{_ATTRIBUTES}|(?P<none>[;{{}}]|\Z))"), "attributes"),
-    (re.compile(rf"\[\[[^\]]*?(?:{_ATTRIBUTES}|(?P<none>\]|\Z))"), "attributes"),
     (re.compile(r"\b(?:sched_setaffinity|pthread_setaffinity_np|setpriority|nice)\s*\("), "priorities"),
     (re.compile(r"\b(?:has_include|embed)\b"), "looking for files"),
 )
@@ -89,9 +88,11 @@ def _in_c(text: str) -> Iterator[tuple[str, int]]:
         if match[2].startswith("/") or ".." in match[2].split("/"):
             yield "an include from elsewhere", joined.count("\n", 0, match.start()) + 1
     for pattern, what in _IN_C:
-        used = next((one for one in pattern.finditer(code) if one.lastgroup != "none"), None)
-        if used is not None:
+        if (used := pattern.search(code)) is not None:
             yield what, code.count("\n", 0, used.start()) + 1
+    lists = (one for giving in _GIVING_THEM for one in giving.finditer(code))  # each is read once
+    if (given := next((one for one in lists if _ATTRIBUTES.search(code, *one.span())), None)) is not None:
+        yield "attributes", code.count("\n", 0, given.start()) + 1
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
@@ -134,7 +135,7 @@ def _blanked(text: str, parts: Sequence[tuple[int, int]]) -> str:
 def _in_python(text: str) -> Iterator[tuple[str, int]]:
     try:
         nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         yield from _in_tokens(text)
         return
     for node in nodes:

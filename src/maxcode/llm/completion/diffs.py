@@ -24,9 +24,7 @@ from maxcode.llm.completion.blocks import Unread, line_end
 from maxcode.llm.completion.edits import indent_of, places_of
 from maxcode.llm.completion.nearest import what_stands_there
 
-_FILE = re.compile(
-    r"^--- (?P<old>\S[^\t\n]*?)[ \t]*(?:\t[^\n]*)?\n\+\+\+ (?P<new>\S[^\t\n]*?)[ \t]*(?:\t[^\n]*)?$", re.MULTILINE
-)
+_FILE = re.compile(r"^--- \S[^\n]*\n\+\+\+ \S", re.MULTILINE)
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*|@@.*")
 _OUTER = re.compile(r"diff --git |index [0-9a-f]|new file mode |deleted file mode |similarity |rename |Binary files ")
 _NOTHING = "/dev/null"

@@ -85,14 +85,16 @@ def _edits(answer: str) -> list[Edit] | Unread:
     found: list[Edit] = []
     inside: list[str] | None = None
     above: list[str] = []
+    is_divided = False
     for line in answer.split("\n"):
         if inside is None and _SEARCH.fullmatch(line):
-            inside = []
-        elif inside is not None and _REPLACE.fullmatch(line) and any(_DIVIDER.fullmatch(one) for one in inside):
+            inside, is_divided = [], False
+        elif inside is not None and is_divided and _REPLACE.fullmatch(line):
             found.append(Edit(len(found) + 1, inside, " ".join(above[-2:])))
             inside, above = None, []
         elif inside is not None:
             inside.append(line)
+            is_divided = is_divided or _DIVIDER.fullmatch(line) is not None
         elif line.strip():
             above.append(line)
     if inside is not None:

@@ -12,7 +12,7 @@ from maxcode.core.types import Program
 ROUNDS = 2  # requests that one proposal may make
 MOST_WISHES = 6  # of one request
 _MOST_CHARACTERS = 24_000  # of one text
-_WISH = re.compile(r"^[ \t>*`-]*SHOW[ \t]+`?([^\s`:]+)(?::([^\n`]+?))?`?[ \t]*$", re.MULTILINE)
+_WISH = re.compile(r"^[ \t>*`-]*SHOW[ \t]+`?([^\s`:]+)(?::([^\n`]++))?+`?[ \t]*+$", re.MULTILINE)
 
 
 def wishes(completion: str) -> list[tuple[str, str]]:

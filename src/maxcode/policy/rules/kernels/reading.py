@@ -6,12 +6,11 @@ A loop that counts down is read as one that counts up, and ``x = x + y`` as ``x 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from tree_sitter import Node
 
-from maxcode.code.source import text_of
+from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -56,20 +55,13 @@ def _flat(text: str) -> str:
 
 def _text(node: Node) -> str:
     """The text of a node in one line, without comments: the first of two slashes would take the rest along."""
-    comments = sorted(_comments(node), key=lambda one: one.start_byte) if "/" in (text := text_of(node)) else []
+    comments = [one for one in walk(node) if one.type == "comment"] if "/" in (text := text_of(node)) else []
     data, pieces, position = text.encode("utf-8", "surrogateescape"), list[bytes](), 0
     for one in comments:
         pieces.append(data[position : one.start_byte - node.start_byte])
         position = one.end_byte - node.start_byte
     whole = b" ".join([*pieces, data[position:]])
     return _flat(whole.decode("utf-8", "surrogateescape").replace("\\\n", " "))
-
-
-def _comments(node: Node) -> Iterator[Node]:
-    for child in node.children:
-        if child.type == "comment":
-            yield child
-        yield from _comments(child)
 
 
 def _items(node: Node) -> tuple[Item, ...]:

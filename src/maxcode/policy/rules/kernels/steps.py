@@ -119,7 +119,7 @@ def offered(unit: Unit, allowed: Permitted) -> Iterator[tuple[Step, list[Edit]]]
 def edits_of(step: Step, unit: Unit, allowed: Permitted) -> list[Edit]:
     """The permitted edits of a step; of several with one label the first, so that a label names one edit."""
     found: dict[str, Edit] = {}
-    for edit in step.rule.find(unit) if allowed.step(step) else ():
+    for edit in step.rule.edits(unit) if allowed.step(step) else ():
         if allowed.edit(edit):
             found.setdefault(edit.label, edit)
     return list(found.values())

@@ -86,7 +86,7 @@ class _Offers:
         known = self.request.experience
         left_out = WRITE_CPP if self.request.observation.state.problem.spec.on_gpu else frozenset()
         for rule in (one for one in RULES if one.name not in left_out):
-            edits = open_to(rule.find(unit), before, known)
+            edits = open_to(rule.edits(unit), before, known)
             choices = [EditChoice(edit, _whole(edit) * known.factor(edit), None) for edit in edits]
             if any(one.weight for one in choices):
                 yield Offer(rule, weight_of(self.request, rule, choices, _ON_SUBJECT), choices)

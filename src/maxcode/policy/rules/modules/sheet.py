@@ -103,7 +103,7 @@ def read(text: str) -> Sheet | None:
     """The sheet of a candidate's text; None if its forward cannot be read."""
     try:
         return _sheet(text, ast.parse(text))
-    except (SyntaxError, Unreadable, RecursionError):
+    except (SyntaxError, ValueError, Unreadable, RecursionError, MemoryError):
         return None
 
 

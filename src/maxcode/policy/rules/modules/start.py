@@ -15,12 +15,12 @@ _DEFINED = re.compile(rf"^class[ \t]+{CLASS}\b", re.MULTILINE)
 
 def started(text: str, constants: Mapping[str, int]) -> str:
     """The text itself if it defines ``ModelNew``; else the reference with ``Model`` renamed and with the values of
-    ``constants``.  A text that is not Python is returned unchanged."""
+    ``constants``.  A text that Python cannot read is returned unchanged."""
     if _DEFINED.search(text):
         return text
     try:
         tree = ast.parse(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     data = encode(text)
     starts = [0] + [match.end() for match in re.finditer(rb"\n", data)]

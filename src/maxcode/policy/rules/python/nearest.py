@@ -38,7 +38,7 @@ def nearest(unit: Unit, rules: Sequence[Rule]) -> tuple[str, ...]:
     functions = [node for node in nodes if not is_made(read.script, node)]
     told: dict[str, dict[str, str]] = {one.name: {} for one in sorted(functions, key=lambda one: one.lineno)}
     for rule in rules:
-        for edit in rule.find(unit):
+        for edit in rule.edits(unit):
             told.setdefault(_place(functions, edit.line), {}).setdefault(rule.name, f"{rule.name} applies")
     chosen = {rule.name for rule in rules}
     for (place, name), (line, why) in read.misses.items():

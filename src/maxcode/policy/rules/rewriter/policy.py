@@ -129,7 +129,10 @@ def rules_seen(unit: Unit, rules: frozenset[str]) -> tuple[str, ...]:
     other languages."""
     if unit.language != "python":
         return ()
-    return nearest(unit, [rule for rule in RULES if rule.name in rules and "python" in rule.languages])
+    try:
+        return nearest(unit, [rule for rule in RULES if rule.name in rules and "python" in rule.languages])
+    except RecursionError:
+        return ("no rule looks at the program, because it is nested too deep",)
 
 
 def can_edit(problem: Problem, inexact: bool, rules: frozenset[str]) -> bool:

@@ -118,7 +118,7 @@ def edits(unit: Unit, inexact: bool = False, names: Collection[str] = USUAL_RULE
 
 def offered(rule: Rule, unit: Unit) -> list[Edit]:
     """The edits of one rule that can be applied."""
-    found = [edit for edit in rule.find(unit) if _is_sound(edit)]
+    found = [edit for edit in rule.edits(unit) if _is_sound(edit)]
     return found if unit.language == "python" else [edit for edit in found if inserts_well(unit, edit)]
 
 
