@@ -1,14 +1,15 @@
-"""Results of a Python function that the user's ``is_solution`` is asked about: which, within what time, and what is told."""
+"""The user's ``is_solution``: which results of a Python function it is asked about, within what time, what is told."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import anyio
 import pytest
 
 from maxcode.core.stats import RaceRule
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
+from maxcode.core.types import Action, Evaluation, Limits, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.original_runs import OriginalRuns, counted_in
 from maxcode.evaluate.ladder.race import Side
@@ -17,7 +18,7 @@ from maxcode.evaluate.python.checking import Given, unlike
 from maxcode.evaluate.python.staging import PythonStages, Staged
 from maxcode.evaluate.python.track import open_track
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
-from maxcode.evaluate.rounds.round import VERIFY_ROUNDS
+from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, after
 from maxcode.run.admission import Watch
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.python_help import problem_of
@@ -118,24 +119,26 @@ def test_a_check_that_takes_too_long_is_refused_in_the_admission_with_its_cure(
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize(
-    ("when", "whose"), [("result < 0", "candidate"), ("n > 2000", "original")], ids=["candidate", "original"]
-)
 def test_a_check_that_ends_for_the_original_alone_is_the_candidates_fault(
-    when: str, whose: str, sandbox: Sandbox, stages: PythonStages, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, stages: PythonStages, dear: Staged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sides, "START_S", 1.0)
-    check = DEAR.replace("    return", f"    while {when}:\n        pass\n    return")
-    problem = problem_of(SQUARE, NUMBERS, check=check)
-    assert anyio.run(stages.admit, problem).layout.checks == "half"
-    if whose == "candidate":
-        found = evaluated(sandbox, stages, problem, NEGATIVE)
-        assert found.outcome is Outcome.WRONG and "is_solution failed on its results" in found.feedback.reasons[0]
-    else:  # inputs that the admission has not drawn
-        staged = anyio.run(stages.of, problem)
-        object.__setattr__(staged.problem.spec.python_spec, "inputs", NUMBERS.replace("+ 5", "+ 5000"))
-        with pytest.raises(InputError, match="does not end in time on results of the original itself"):
-            evaluated(sandbox, stages, staged.problem, NEGATIVE)
+    hangs = DEAR.replace("    return", "    while {}:\n        pass\n    return")
+
+    async def raced(check: str, text: str) -> None:
+        python = replace(dear.problem.spec.python_spec, check=check)
+        spec = replace(dear.problem.spec, python=python, limits=Limits(run_s=0.3))
+        problem = replace(dear.problem, spec=spec)
+        staged = replace(dear, stage=replace(dear.stage, problem=problem))
+        original = problem.program
+        await stages.run(staged, {"original": original, "candidate": original.with_text(text)}, after(2), VERIFY_ROUNDS)
+
+    with pytest.raises(RoundFailed, match="is_solution failed on its results") as failed:
+        anyio.run(raced, hangs.format("result < 0"), NEGATIVE)
+    assert failed.value.side == "candidate"
+    with pytest.raises(InputError, match="does not end in time on results of the original itself"):
+        anyio.run(raced, hangs.format("True"), NEGATIVE)
+    anyio.run(raced, hangs.format("True"), SQUARE + "\n")  # the same results: nobody asks
 
 
 @pytest.mark.sandbox
