@@ -102,7 +102,7 @@ def test_who_is_wrong_in_timed_rounds_alone_is_found(sandbox: Sandbox, stages: P
     text = COUNTS.format(honest=VERIFY_ROUNDS * dear.layout.calls)
     found = evaluated(sandbox, stages, dear.problem, text)
     assert found.outcome is Outcome.WRONG
-    assert "is_solution refuses its result, -1" in found.feedback.reasons[0]
+    assert "is_solution refuses its result, int -1" in found.feedback.reasons[0]
     right = evaluated(sandbox, stages, dear.problem, NEGATIVE)
     assert right.outcome is Outcome.CORRECT and right.timing is not None and right.timing.significant
 
@@ -127,7 +127,7 @@ def test_a_check_that_ends_for_the_original_alone_is_the_candidates_fault(
 
     async def raced(check: str, text: str) -> None:
         python = replace(dear.problem.spec.python_spec, check=check)
-        spec = replace(dear.problem.spec, python=python, limits=Limits(run_s=0.3))
+        spec = replace(dear.problem.spec, python=python, limits=Limits(run_s=0.1))
         problem = replace(dear.problem, spec=spec)
         staged = replace(dear, stage=replace(dear.stage, problem=problem))
         original = problem.program
