@@ -48,7 +48,8 @@ class Given:
 @final
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """The process of ``is_solution`` in one session.  ``spent_s``: of the check of a part, each time."""
+    """The process of ``is_solution`` in one session.  ``spent_s``: CPU seconds of the check of a
+    part, each time: a busy machine does not change them."""
 
     stage: SideStarter
     layout: Layout
@@ -69,14 +70,14 @@ class Checker:
         for group in [[one] for one in parts] if self.layout.checks == "first" else [parts]:
             ran = await self._round(self.calls, name, inputs, given, group)
             if ran.ending == "answered":
-                self.spent_s.extend([ran.wall_s / len(group)] * len(group))
+                self.spent_s.extend([ran.cpu_s / len(group)] * len(group))
                 self._read(name, given, group, ran)
             else:
                 await self._ended(name, inputs, original, group, ran)
 
     @property
     def check_s(self) -> float:
-        """Seconds of a check of a part, on average; 0 where there was none."""
+        """CPU seconds of a check of a part, on average; 0 where there was none."""
         return fmean(self.spent_s) if self.spent_s else 0.0
 
     def _asked(self, name: Side, original: Sequence[Given], given: Sequence[Given], timed: bool) -> list[int]:

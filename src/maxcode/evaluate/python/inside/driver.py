@@ -254,7 +254,8 @@ def message(make: Callable[[int], Any], seeds: list[int]) -> bytes:
 def describe(meta: dict[str, Any]) -> None:
     """The sizes of the messages of some inputs, how many differ, and seconds of each, as JSON.  In /tmp/out as recorded
     calls without results: those of ``seeds``, which a candidate may see."""
-    make, sizes, seen = maker(meta), [], set()
+    make, seen = maker(meta), set()
+    sizes: list[int] = []
     shown: list[bytes] = []
     began = time.monotonic()
     for seed in range(len(recorded_calls())) if meta["recorded"] else meta["seeds"]:
