@@ -104,7 +104,7 @@ class Checker:
             slots += [memory[slot * layout.capacity : (slot + 1) * layout.capacity], results]
         limits = self.stage.round_limits(False, layout.slots)
         if layout.checks == "first":
-            limits = (MOST_CHECK_S * layout.batch, 2 * MOST_CHECK_S * layout.batch)
+            limits = (MOST_CHECK_S * layout.batch, 3 * MOST_CHECK_S * layout.batch)
         with Blob.joined(slots) as blob, activity(CHECK), spending("is_solution, the check of results,"):
             return await calls.round(blob, *limits)
 
