@@ -48,8 +48,8 @@ class Given:
 @final
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """The process of ``is_solution`` in one session.  ``spent_s``: CPU seconds of the check of a
-    part, each time: a busy machine does not change them."""
+    """The process of ``is_solution`` in one session.  ``spent_s``: CPU seconds of the check of a part, each
+    time: a busy machine changes them little."""
 
     stage: SideStarter
     layout: Layout
