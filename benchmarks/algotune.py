@@ -2,6 +2,8 @@
 
     MAXCODE_ALGOTUNE=AlgoTune MAXCODE_ALGOTUNE_VENV=venv python benchmarks/algotune.py [--tasks NAME ...]
         [--models NAME ...] [--first 12] [--out runs/algotune] [--minutes 60] [--table]
+    MAXCODE_ALGOTUNE=AlgoTune MAXCODE_ALGOTUNE_VENV=venv python benchmarks/algotune.py --admit [--tasks NAME ...]
+        [--first 100] [--limit 300] [--out runs/algotune] [--minutes 60] [--table]
 
 Each pair of a task and a model is one ``maxcode evaluate results/MODEL/TASK/solver.py --against algotune:TASK --out
 RUN``: fresh inputs from the task's own generator, its own ``is_solution``, the original and the solver in sandboxes
@@ -19,6 +21,11 @@ Verdicts:
     refused         it breaks a rule of the judge, which says nothing about its results
     not measurable  nothing was compared: it cannot be loaded, a package that it imports is not here, or a limit was
                     reached
+
+``--admit`` judges no solver.  It admits each task, and times the task's own function against itself, in sessions with
+new processes each: a row of OUT/admitted.jsonl has the ratio with its interval, or why the task is not admitted.  The
+tasks are then those whose imports the environment has.  What is printed last: how many are admitted, how many of these
+are within 2 % of 1, and how many intervals hold 1, of which about 95 % should.
 """
 
 from __future__ import annotations
@@ -32,10 +39,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
+
+from maxcode.core.stats import interval_of
+from maxcode.errors import InputError
+from maxcode.evaluate.harness import open_harness
+from maxcode.problems import load
 from maxcode.problems.algotune import model_folder, slug
 
 Row = dict[str, Any]
@@ -44,6 +57,8 @@ VERDICTS = ("confirmed", "in doubt", "not faster", "wrong", "refused", "not meas
 OF_OUTCOMES = {"wrong": "wrong", "crashed": "wrong", "timeout": "wrong", "rejected": "refused"}
 STANDARD = frozenset(sys.stdlib_module_names)
 PACKAGES = frozenset({"numpy", "scipy", "networkx", "AlgoTuneTasks"})
+SESSIONS = (3, 3, 3, 3)  # pairs of a task with itself
+NEAR = 0.02
 # the names in reports/agent_summary.json where they are not the folder's name in small letters with hyphens
 CLAIMED_AS = {
     "claude-opus-4": "claude-opus-4-20250514", "claude-opus-4.1": "claude-opus-4-1-20250805", "r1": "deepseek-reasoner",
@@ -58,11 +73,17 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=["GPT-5", "Claude Opus 4.5", "Gemini 2.5 Pro", "o4-mini"])
     parser.add_argument("--out", type=Path, default=Path("runs/algotune"))
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no further pair after so many minutes")
-    parser.add_argument("--limit", type=float, default=900, help="seconds for one pair")
+    parser.add_argument("--limit", type=float, default=900, help="seconds for one pair, or one task of --admit")
     parser.add_argument("--table", action="store_true", help="only print the table of the rows that are there")
+    parser.add_argument("--admit", action="store_true", help="admit tasks, and time each against itself")
     options = parser.parse_args()
     place = Path(os.environ.get("MAXCODE_ALGOTUNE", ""))
     options.out.mkdir(parents=True, exist_ok=True)
+    (admit_all if options.admit else judge_all)(options, place)
+
+
+def judge_all(options: argparse.Namespace, place: Path) -> None:
+    """Judges the solvers that have no row yet, and prints the table of all."""
     rows = resumed(options.out / "rows.jsonl")
     until = time.monotonic() + options.minutes * 60
     for task in (options.tasks or usable(place)[: options.first]) if not options.table else ():
@@ -77,16 +98,68 @@ def main() -> None:
     print(report(rows.values()))
 
 
+def admit_all(options: argparse.Namespace, place: Path) -> None:
+    """Admits the tasks that have no row yet, and prints what became of all."""
+    path, until = options.out / "admitted.jsonl", time.monotonic() + options.minutes * 60
+    rows = {task: row for (task, _), row in resumed(path).items()}
+    tasks = options.tasks or usable(place, importable)[: options.first]
+    for task in tasks if not options.table else ():
+        if task not in rows and time.monotonic() < until:
+            rows[task] = row = against_itself(task, options.limit)
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(json.dumps(row), flush=True)
+    print(json.dumps(totals(list(rows.values()))))
+
+
+def against_itself(task: str, limit: float) -> Row:
+    """The row of one task: admitted within so many seconds or not, and its ratio to itself."""
+    began, row = time.monotonic(), {"task": task, "admitted": False}
+    try:
+        row |= anyio.run(timed_with_itself, task, limit)
+    except InputError as error:
+        row["why"] = str(error)
+    return row | {"seconds": round(time.monotonic() - began, 1)}
+
+
+async def timed_with_itself(task: str, limit: float) -> Row:
+    """Seconds of the admission and of a call, and the ratio of a task to itself, as far as the seconds reach."""
+    row: Row = {"why": f"not admitted after {limit:g} s"}
+    with anyio.move_on_after(limit):
+        began, problem = time.monotonic(), load(Path(f"algotune:{task}"), None, {}).problem
+        harness = await open_harness(problem)
+        found = await harness.admit(problem)
+        call_s = found.baseline.measures["calls"]
+        row = {"admitted": True, "admission_s": round(time.monotonic() - began, 1), "call_s": round(call_s, 6)}
+        row |= {"notes": list(found.notes), "why": f"not timed after {limit:g} s"}
+        pairs = await (await harness.check(found.problem, found.problem.program)).control(SESSIONS)
+        ratio = interval_of([pair.ratio("original", "candidate") for pair in pairs], SESSIONS)
+        row |= {"ratio": [round(one, 4) for one in (ratio.value, ratio.low, ratio.high)], "why": ""}
+    return row
+
+
+def totals(rows: Sequence[Row]) -> dict[str, int]:
+    """How many tasks were tried, admitted and timed, and how many ratios are what they should be."""
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
+    return {
+        "tasks": len(rows),
+        "admitted": sum(row["admitted"] for row in rows),
+        "timed": len(ratios),
+        "within 2 %": sum(abs(value - 1) <= NEAR for value, _, _ in ratios),
+        "interval holds 1": sum(low <= 1 <= high for _, low, high in ratios),
+    }
+
+
 def resumed(path: Path) -> dict[tuple[str, str], Row]:
     """The rows of a file, by task and model."""
     rows = [json.loads(one) for one in path.read_text().splitlines()] if path.exists() else []
-    return {(row["task"], row["model"]): row for row in rows}
+    return {(row["task"], row.get("model", "")): row for row in rows}
 
 
-def usable(place: Path) -> list[str]:
+def usable(place: Path, fits: Callable[[Path, str], bool] | None = None) -> list[str]:
     """The tasks whose imports are all here, the quickest first by AlgoTune's own times."""
     table = json.loads((place / "reports/generation.json").read_text())
-    found = {task: seconds(entry) for task, entry in table.items() if only_known(place, task)}
+    found = {task: seconds(entry) for task, entry in table.items() if (fits or only_known)(place, task)}
     return sorted(found, key=lambda task: (found[task], task))
 
 
@@ -100,6 +173,12 @@ def only_known(place: Path, task: str) -> bool:
     """Whether a task imports nothing beyond the standard library, NumPy, SciPy and networkx."""
     path = place / "AlgoTuneTasks" / task / f"{task}.py"
     return path.is_file() and imports(path.read_text()) <= STANDARD | PACKAGES
+
+
+def importable(place: Path, task: str) -> bool:
+    """Whether the environment has all that a task imports."""
+    path = place / "AlgoTuneTasks" / task / f"{task}.py"
+    return path.is_file() and not absent(imports(path.read_text()) - {"AlgoTuneTasks"}, environment(place))
 
 
 def imports(text: str) -> set[str]:

@@ -498,6 +498,20 @@ def test_published_solvers_are_counted_with_what_was_claimed(module: Any, tmp_pa
     assert script.report([row, fast, wrong]).splitlines()[-1] == "| all | 3 | 1 | 0 | 0 | 1 | 0 | 1 | 20.50, 4.00 (1) |"
 
 
+def test_a_task_of_algotune_is_admitted_and_timed_against_itself(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script: ModuleType = module("algotune")
+    monkeypatch.setenv("MAXCODE_ALGOTUNE", str(write_algotune(tmp_path / "AlgoTune")))
+    monkeypatch.delenv("MAXCODE_ALGOTUNE_VENV", raising=False)
+    row, broken, late = (script.against_itself(*one) for one in (("pair_sums", 60), ("broken", 60), ("pair_sums", 0.1)))
+    assert row["admitted"] and row["ratio"][1] < row["ratio"][0] < row["ratio"][2] and row["why"] == ""
+    assert (broken["admitted"], broken["why"]) == (False, "the task broken has no class with @register_task")
+    assert (late["admitted"], late["why"]) == (False, "not admitted after 0.1 s")
+    found = script.totals([{**row, "ratio": [1.01, 0.99, 1.03]}, {**row, "ratio": [1.03, 1.01, 1.05]}, broken, late])
+    assert found == {"tasks": 4, "admitted": 2, "timed": 2, "within 2 %": 1, "interval holds 1": 1}
+
+
 def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compared(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

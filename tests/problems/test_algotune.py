@@ -48,6 +48,14 @@ def test_all_tasks_are_listed_and_what_cannot_be_used_has_its_reason(place: Path
     ]
 
 
+def test_a_task_of_another_size_is_another_problem(place: Path) -> None:
+    assert [str(one.path) for one in expanded([Path("algotune:pair_sums@50/Fast One")]).sources] == [
+        "algotune:pair_sums@50/Fast One"
+    ]
+    loaded = load(Path("algotune:pair_sums@50"), None, {})
+    assert (loaded.problem.id, loaded.problem.spec.python_spec.size) == ("algotune-pair_sums-50", 50)
+
+
 def test_a_solver_of_several_files_finds_files_of_the_same_names_in_the_original(place: Path) -> None:
     """A candidate may not add files, and the text of its files must not reach the maker of inputs or the check."""
     loaded = load(Path("algotune:pair_sums/two-files"), None, {})
@@ -63,6 +71,7 @@ def test_a_solver_of_several_files_finds_files_of_the_same_names_in_the_original
         ("algotune:pair_sum", "unknown task of AlgoTune: 'pair_sum'; did you mean 'pair_sums'"),
         ("algotune:pair_sums/Fast Two", "unknown model of AlgoTune: 'Fast Two'; did you mean 'Fast One'"),
         ("algotune:pair_sums/built-one-high", r"must be built first \(core.pyx\)"),
+        ("algotune:pair_sums@few", "the size 'few' is no whole number above 0"),
         ("algotune:all", "stands for all tasks; name one of them"),
     ],
 )

@@ -24,6 +24,7 @@ _Async: TypeAlias = Callable[Given, Coroutine[Any, Any, Found]]
 BUILD, VERIFICATION, TIMING, RUN = "build", "verification", "timing", "run"
 LANE_WAIT, BUILD_WAIT = "wait for the timing lane", "wait for a place to build"
 START = "process start"
+INPUTS, CHECK = "making inputs", "check of results"  # of a Python function, by the user's own files
 OTHER = "other"  # maxcode's own work
 OUTSIDE = "outside"  # the stage of what happens in no stage
 

@@ -1,12 +1,13 @@
 """The suite ``algotune``: AlgoTune's tasks as Python functions, and the solvers that models have published.
 
-    algotune:convex_hull   algotune:convex_hull/GPT-5   algotune:all   algotune:all/o4-mini
+    algotune:convex_hull   algotune:convex_hull/GPT-5   algotune:all   algotune:all/o4-mini   algotune:convex_hull@2000
 
 ``$MAXCODE_ALGOTUNE`` is a checkout of AlgoTune: AlgoTuneTasks/TASK/TASK.py, reports/generation.json with the size of
-each task, and results/MODEL/TASK with the published solvers.  With a model's name its solver is the reference that
-``maxcode evaluate --reference`` measures.  The task's own ``generate_problem`` makes the inputs, from fresh secret
-seeds, and its own ``is_solution`` decides.  Packages come from the virtual environment in ``.venv`` of the checkout,
-or from that in ``$MAXCODE_ALGOTUNE_VENV``; without one there is only the standard library.
+each task, and results/MODEL/TASK with the published solvers.  ``@`` gives another size, for a task whose own check
+takes too long.  With a model's name its solver is the reference that ``maxcode evaluate --reference`` measures.  The
+task's own ``generate_problem`` makes the inputs, from fresh secret seeds, and its own ``is_solution`` decides.
+Packages come from the virtual environment in ``.venv`` of the checkout, or from that in ``$MAXCODE_ALGOTUNE_VENV``;
+without one there is only the standard library.
 
 The text of a task is used as it is, with one line behind it that gives its class the name ``Solver``.  The base class
 of the tasks is replaced by a small one of our own, because AlgoTune's loads its whole harness.
@@ -19,6 +20,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -73,13 +75,12 @@ def is_solution(problem, result):
 class AlgoTune:
     def listing(self, words: str) -> Listing:
         """One task, or all of them in the order of their names; unusable ones are left out, with the reason."""
-        task, model = _asked(words)
-        place = _place()
-        found = Listing()
+        asked = _asked(words)
+        task, place, found = asked.task, _place(), Listing()
         for one in _tasks(place) if task == ALL else [task]:
-            full = f"{PREFIX}{one}/{model}" if model else f"{PREFIX}{one}"
+            full = f"{PREFIX}{replace(asked, task=one)}"
             try:
-                _given(place, one, model)
+                _given(place, replace(asked, task=one))
             except InputError as error:
                 if task != ALL:
                     raise
@@ -90,16 +91,33 @@ class AlgoTune:
 
     def given(self, words: str) -> Given:
         """The task of that name, with the solver of a model if one is named."""
-        task, model = _asked(words)
-        if task == ALL:
+        asked = _asked(words)
+        if asked.task == ALL:
             raise InputError(f"{PREFIX}{words} stands for all tasks; name one of them, e.g. {PREFIX}convex_hull")
-        return _given(_place(), task, model)
+        return _given(_place(), asked)
 
 
-def _asked(words: str) -> tuple[str, str]:
-    """The task and the model."""
-    task, _, model = words.partition("/")
-    return task or ALL, model
+@final
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a name asks for; ``size``: 0: the one of AlgoTune; ``model``: empty: the task alone."""
+
+    task: str
+    size: int
+    model: str
+
+    def __str__(self) -> str:
+        return self.task + (f"@{self.size}" if self.size else "") + (f"/{self.model}" if self.model else "")
+
+
+def _asked(words: str) -> _Asked:
+    named, _, model = words.partition("/")
+    task, at, size = named.partition("@")
+    if at and not (size.isascii() and size.isdigit() and int(size)):
+        raise InputError(
+            f"{PREFIX}{words}: the size {size!r} is no whole number above 0; e.g. {PREFIX}convex_hull@2000"
+        )
+    return _Asked(task or ALL, int(size or 0), model)
 
 
 def _place() -> Path:
@@ -117,31 +135,33 @@ def _file(place: Path, task: str) -> Path:
     return place / "AlgoTuneTasks" / task / f"{task}.py"
 
 
-def _given(place: Path, task: str, model: str) -> Given:
+def _given(place: Path, asked: _Asked) -> Given:
+    task, model = asked.task, asked.model
     if task not in (known := _tasks(place)):
         raise unknown("task of AlgoTune:", task, known)
     text = read_text(_file(place, task))
     named = f"{text.rstrip()}\n\n\nSolver = {_class_of(text, task)}\n"
     folder = model_folder(place, model) if model else None
-    told = {"size": _size(place, task)} | ({"model": folder.name} if folder is not None else {})
-    id_ = "-".join([ALGOTUNE, task, *([slug(folder.name)] if folder is not None else [])])
+    size, more = asked.size or _size(place, task), [str(asked.size)] if asked.size else []
+    told = {"size": size} | ({"model": folder.name} if folder is not None else {})
+    id_ = "-".join([ALGOTUNE, task, *more, *([slug(folder.name)] if folder is not None else [])])
     reference = _solver(folder / task) if folder is not None else None
     further = {file: "" for file in (reference.files if reference is not None else ()) if file != SOLVER}
     return Given(
         Origin(ALGOTUNE, task, id_, sha256(text), told),
-        _table(place, task) | {"sources": [SOLVER, *further]},
+        _table(place, size) | {"sources": [SOLVER, *further]},
         Program({SOLVER: named, **further}),  # both sides have the same files
         texts={"inputs.py": _INPUTS_TEXT, "check.py": _CHECK_TEXT, _TASK: named, _BASE: _BASE_TEXT},
         reference=reference,
     )
 
 
-def _table(place: Path, task: str) -> dict[str, Any]:
+def _table(place: Path, size: int) -> dict[str, Any]:
     python = {
         "function": "Solver.solve",
         "inputs": "inputs.py",
         "is_solution": "check.py",
-        "size": _size(place, task),
+        "size": size,
         "beside": [_TASK, _BASE],
     }
     venv = Path(os.environ.get(VENV, "") or place / ".venv")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar, final
@@ -87,6 +88,8 @@ class Watch:
 
     def _words(self, seconds: float) -> str:
         runs = self.runs
+        if not runs.number and (words := _spending("admission", runs, seconds)):
+            return words
         if not runs.number:
             return f"admission: {seconds:.0f} s so far; Ctrl-C stops"
         if runs.step:
@@ -115,6 +118,31 @@ class Watch:
             f"{more}.  Give {option} {least} or more, or shorter tests{longest}: runs of 0.1 to 1 s are enough "
             "to time"
         )
+
+
+@asynccontextmanager
+async def spending_told(say: Say, what: str) -> AsyncIterator[None]:
+    """While this holds, tells from time to time which of the user's own files most of the time goes to, if one does.
+    ``what``: what goes on, in a word."""
+    runs = OriginalRuns()
+
+    async def tell() -> None:
+        began = anyio.current_time()
+        while True:
+            await anyio.sleep(_EVERY_S)
+            if words := _spending(what, runs, anyio.current_time() - began):
+                say(words)
+
+    with counted_in(runs):
+        async with started(tell):
+            yield
+
+
+def _spending(what: str, runs: OriginalRuns, seconds: float) -> str:
+    """What has taken most of these seconds, in words; empty if it is not known."""
+    part, spent = runs.spent
+    known = min(spent, seconds)
+    return f"{what}: {part} {known:.0f} of {seconds:.0f} s so far; Ctrl-C stops" if known > seconds / 2 else ""
 
 
 def duration(seconds: float) -> str:

@@ -22,7 +22,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
-from maxcode.run.admission import Say, Watch, notes_on
+from maxcode.run.admission import Say, Watch, notes_on, spending_told
 from maxcode.run.candidate_result import CandidateResult, result_of
 from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.certificate.unseen import PAIRS, timed_on
@@ -116,7 +116,8 @@ async def _opened(action: Action, problem: Problem, target: Target, how: Judging
 
     async def judged() -> Measured:
         found = await Watch(how.say, deadline=how.deadline).over(partial(harness.admit, problem))
-        return await measured(harness, found, target.machine(harness), action, how)
+        async with spending_told(how.say, "evaluation"):
+            return await measured(harness, found, target.machine(harness), action, how)
 
     async def refused() -> None:
         if isinstance(harness, RefusesEarly) and (found := await harness.refused_early(problem, action)) is not None:

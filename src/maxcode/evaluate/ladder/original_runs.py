@@ -1,4 +1,5 @@
-"""Counts the runs of the original in its admission, and names the steps after them, for whoever waits."""
+"""Counts the runs of the original in its admission, and names the steps after them, for whoever waits.  Where no runs
+are counted, it adds up what takes the time."""
 
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ class OriginalRuns:
     planned: int = 0
     step: str = ""
     ended: list[tuple[str, float]] = field(default_factory=list)
+    _spent: dict[str, float] = field(default_factory=dict, init=False)
+    _open: list[tuple[str, float]] = field(default_factory=list, init=False)
     _began: float | None = field(default=None, init=False)
 
     @property
@@ -65,6 +68,24 @@ class OriginalRuns:
         """The test that took longest; empty before the end of the first run."""
         return max(self.ended, key=lambda one: one[1], default=("", 0.0))[0]
 
+    @property
+    def spent(self) -> tuple[str, float]:
+        """What has taken most of the time where no runs are counted, in words, and its seconds; empty if not known."""
+        spent = dict(self._spent)
+        for words, began in self._open:
+            spent[words] = spent.get(words, 0.0) + time.monotonic() - began
+        return max(spent.items(), key=lambda one: one[1], default=("", 0.0))
+
+    @contextmanager
+    def spending(self, words: str) -> Iterator[None]:
+        """The block is spent on this."""
+        self._open.append(now := (words, time.monotonic()))
+        try:
+            yield
+        finally:
+            self._open.remove(now)
+            self._spent[words] = self._spent.get(words, 0.0) + time.monotonic() - now[1]
+
     @contextmanager
     def run(self, test: str) -> Iterator[None]:
         began = self._began = time.monotonic()
@@ -78,7 +99,7 @@ _runs: ContextVar[OriginalRuns | None] = ContextVar("maxcode original runs", def
 
 @contextmanager
 def counted_in(runs: OriginalRuns) -> Iterator[None]:
-    """Counts the runs of an admission in the block."""
+    """Counts the runs of an admission in the block, and what else takes its time."""
     token = _runs.set(runs)
     try:
         yield
@@ -106,4 +127,14 @@ def original_run(test: str) -> Iterator[None]:
         yield
         return
     with runs.run(test):
+        yield
+
+
+@contextmanager
+def spending(words: str) -> Iterator[None]:
+    """The block, which has no counted runs, is spent on this, in words."""
+    if (runs := _runs.get()) is None:
+        yield
+        return
+    with runs.spending(words):
         yield

@@ -32,6 +32,7 @@ MOST_RESULT_BYTES = 1 << 29  # of a part of a round
 READ_ONLY, WRITTEN, READ_AND_WRITTEN, GATHERED, AFTERWARDS = 0, 1, 2, 4, 5  # kinds of shim_calls.h
 
 Role = Literal["calls", "idle", "describe", "make", "check", "profile", "replay"]
+Checks = Literal["first", "all", "half"]  # first: in the admission, within a limit of their own
 
 
 @final
@@ -41,7 +42,8 @@ class Layout:
 
     ``capacity``: bytes of the arguments of a part; ``batch``: its calls; ``slots``: parts of a round.
     ``results``: bytes of the results of a part, at most, where the user's checker looks at them.
-    ``twice``: a pair is the mean of two rounds.
+    ``twice``: a pair is the mean of two rounds.  ``checks``: which results the user's checker looks at.
+    ``makers``: processes that share the making of a round's arguments.
     """
 
     capacity: int
@@ -49,6 +51,8 @@ class Layout:
     slots: int = 2
     results: int = 1 << 20
     twice: bool = False
+    checks: Checks = "all"
+    makers: int = 1
 
     @property
     def calls(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -26,12 +27,15 @@ from maxcode.core.types import (
 )
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.original_runs import spending
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
-from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
+from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Pair, Side, run_until
 from maxcode.evaluate.ladder.reject import not_permitted, reject
+from maxcode.evaluate.python.checking import checked_by_halves, is_dear
 from maxcode.evaluate.python.handing import Handing
+from maxcode.evaluate.python.making import MAKING, shared
 from maxcode.evaluate.python.runtime import find_python
-from maxcode.evaluate.python.sides import OUT, Layout, SideStarter, draw_seeds
+from maxcode.evaluate.python.sides import OUT, Checks, Layout, SideStarter, draw_seeds
 from maxcode.evaluate.python.spots import left_by, notes_of, profile_of, spots
 from maxcode.evaluate.python.track import PythonTrack, RecordedPairs, Seen, open_track
 from maxcode.evaluate.rounds.round import (
@@ -56,6 +60,7 @@ LEAST_ROUND_S, LEAST_SLOTS, MOST_SLOTS = 0.010, 2, 16
 MOST_ROUND_BYTES = 256 << 20
 ROOM = 2.0  # times the largest message seen is the room for arguments
 DESCRIBED = 8  # inputs that are looked at first
+LEAST_PAIRS, PAIRS, ENOUGH_S = 3, 5, 15.0  # of the original with itself; after so many seconds the least are enough
 
 
 @final
@@ -126,12 +131,12 @@ class PythonStages:
             seconds, seen, layout = await self._seconds_of_recorded(stage, layout)
         else:
             seconds, seen, layout = await self._seconds(stage, layout)
-            layout = _laid_out(layout, seconds)
+            layout = _laid_out(layout, seconds, seen.check_s)
         printed = await _profile_run(stage, problem.program, shown)
         profile = profile_of(printed)
         reasons, notes = (*_degenerate(seen), *left_by(profile, printed)), notes_of(seconds, profile)
         given = Input(CALL, Blob.of(b""), None, "generated", seconds)
-        warnings = (*map(without_work, reasons), *notes)
+        warnings = (*map(without_work, reasons), *notes, *checked_by_halves(layout, seconds, seen.check_s))
         hottest = spots(profile, _texts(stage, problem.program))
         baseline = Evaluation(Outcome.CORRECT, profile=hottest, measures={CALL: seconds}, warnings=warnings)
         admitted = Admitted(problem, (given,), (given,), Built(None), baseline, notes=warnings)
@@ -142,7 +147,8 @@ class PythonStages:
         """Room for the arguments of a part, of whole pages, and the arguments of the calls to profile."""
         is_recorded = stage.problem.spec.python_spec.calls is not None
         seeds = halves(stage)[0] if is_recorded else draw_seeds(DESCRIBED)
-        ran = await stage.once("describe", stage.problem.program, seeds)
+        with spending(MAKING):
+            ran = await stage.once("describe", stage.problem.program, seeds)
         if not ran.ok:
             raise InputError(f"inputs.py does not run: {last_words(ran)}")
         said = json.loads(ran.stdout.rstrip().rpartition(b"\n")[2])
@@ -151,34 +157,40 @@ class PythonStages:
                 "the inputs of all seeds are the same: a function could keep the result of an earlier call; make the "
                 "arguments that `inputs(seed, size)` returns depend on its seed"
             )
-        return Layout(_whole_pages(int(ROOM * max(said["sizes"])))), ran.files[OUT]
+        layout = Layout(_whole_pages(int(ROOM * max(said["sizes"]))))
+        return layout if is_recorded else shared(layout, said["seconds"]), ran.files[OUT]
 
     async def _seconds(self, stage: SideStarter, layout: Layout) -> tuple[float, Seen, Layout]:
         """Seconds of a warm call of the original; it runs against itself, which shows whether it is always the same."""
-        original = stage.problem.program
-        layout = replace(layout, results=1 << 26) if stage.problem.spec.python_spec.check else layout
+        original, began, pairs = stage.problem.program, time.monotonic(), list[Pair]()
+        layout = _of_admission(stage, layout)
         try:
             async with open_track(stage, layout, {"original": original, "candidate": original}) as track:
-                pairs = [await track.pair() for _ in range(5)]
+                while len(pairs) < LEAST_PAIRS or (len(pairs) < PAIRS and time.monotonic() - began < ENOUGH_S):
+                    pairs.append(await track.pair())
                 seen = track.seen
+                seen.check_s = track.checker.check_s if track.checker is not None else 0.0
         except RoundFailed as failed:
             raise InputError(_unsteady(stage.problem, failed)) from failed
         if seen.raised == seen.calls:
             raise InputError(f"the original raises an exception on every input ({seen.error}); correct inputs.py")
         seconds = min(pair.total("original") for pair in pairs[1:]) / layout.calls
-        return seconds, seen, replace(layout, results=max(1 << 20, 4 * _whole_pages(seen.bytes)))
+        return seconds, seen, replace(layout, results=max(1 << 20, 4 * _whole_pages(seen.bytes)), checks="all")
 
     async def _seconds_of_recorded(self, stage: SideStarter, layout: Layout) -> tuple[float, Seen, Layout]:
         """The same of recorded calls."""
-        original = stage.problem.program
-        layout = replace(layout, results=1 << 26) if stage.problem.spec.python_spec.check else layout
+        original, layout = stage.problem.program, _of_admission(stage, layout)
         try:
             found = [
                 await _recorded(stage, layout, {"original": original, "candidate": original}).once() for _ in range(2)
             ]
         except RoundFailed as failed:
             raise InputError(_unsteady(stage.problem, failed)) from failed
-        return min(pair.total("original") for pair, _ in found) / layout.calls, found[0][1].seen, layout
+        return (
+            min(pair.total("original") for pair, _ in found) / layout.calls,
+            found[0][1].seen,
+            replace(layout, checks="all"),
+        )
 
     async def run(
         self, staged: Staged, sides: Mapping[Side, Program], end: End, verify: int, beyond: Beyond = "never"
@@ -279,14 +291,22 @@ def _unsteady(problem: Problem, failed: RoundFailed) -> str:
     )
 
 
-def _laid_out(layout: Layout, seconds: float) -> Layout:
-    """Calls in a part, and parts in a round: enough to time them, as memory allows."""
+def _of_admission(stage: SideStarter, layout: Layout) -> Layout:
+    """The layout of rounds in which is_solution, where there is one, meets results for the first time."""
+    return replace(layout, results=1 << 26, checks="first") if stage.problem.spec.python_spec.check else layout
+
+
+def _laid_out(layout: Layout, seconds: float, check_s: float) -> Layout:
+    """Calls in a part, and parts in a round: enough to time them, as memory allows.  ``check_s``: of one result."""
     room = max(1, MOST_ROUND_BYTES // max(1, layout.capacity))
     batch = max(1, min(MOST_BATCH, math.ceil(LEAST_PART_S / max(seconds, 1e-7)), room // LEAST_SLOTS))
     capacity = _whole_pages(layout.capacity * batch)
     slots = max(LEAST_SLOTS, min(MOST_SLOTS, math.ceil(LEAST_ROUND_S / (batch * seconds)), room // batch))
     short = slots * batch * seconds < SHORT_PASS_S
-    return replace(layout, capacity=capacity, batch=batch, slots=slots, results=layout.results * batch, twice=short)
+    checks: Checks = "half" if is_dear(check_s, seconds, slots * batch) else "all"
+    results = layout.results * batch
+    laid = replace(layout, capacity=capacity, batch=batch, slots=slots, results=results, twice=short, checks=checks)
+    return laid if layout.makers == 1 else shared(laid, math.inf)
 
 
 def halves(stage: SideStarter) -> tuple[range, range]:
@@ -323,7 +343,8 @@ def _degenerate(seen: Seen) -> tuple[str, ...]:
 def _called(problem: Problem, layout: Layout) -> str:
     again = "the calls are held-out ones, and the same in every turn, each in new processes"
     arguments = "the arguments of every call are fresh" if problem.spec.python_spec.calls is None else again
+    halves = "; is_solution checks one half of them, drawn in secret afterwards" if layout.checks == "half" else ""
     return (
         "original and candidate are processes of their own that take turns on the same cores. In a turn each gets "
-        f"{layout.slots} times {layout.batch} call{'s' * (layout.batch > 1)}; {arguments}"
+        f"{layout.slots} times {layout.batch} call{'s' * (layout.batch > 1)}; {arguments}{halves}"
     )

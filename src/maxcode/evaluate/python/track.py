@@ -1,4 +1,5 @@
-"""Calls the sides of a Python function in turn: fresh arguments for every call, every result compared.
+"""Calls the sides of a Python function in turn: fresh arguments for every call, and results that are compared with the
+original's; where the user gives an ``is_solution``, it decides (``checking.py``).
 
 A pair is one round by every side on the same fresh arguments, in random order, or the mean of two if a round is short.
 A round has some parts, each with its own arguments, which a side sees when its part
@@ -11,7 +12,6 @@ A process whose calls do nothing gets the same arguments in a race (``handing.py
 from __future__ import annotations
 
 import random
-import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -22,9 +22,11 @@ import anyio.to_thread
 from maxcode.core.types import Clock, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
-from maxcode.evaluate.python.comparing import Comparison, beyond_checks, is_raised, told
+from maxcode.evaluate.python.checking import Checker, Given
+from maxcode.evaluate.python.comparing import Comparison, beyond_checks, is_raised
 from maxcode.evaluate.python.handing import Handing, Idle
-from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, one_piece, parts_of
+from maxcode.evaluate.python.making import Makers, share_of
+from maxcode.evaluate.python.nodes import Node, Reader, gathered, parts_of
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
 from maxcode.evaluate.rounds.round import (
     RoundFailed,
@@ -43,26 +45,18 @@ SHARED_BIT = 2  # of a side's results, in the answer of a round
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a side gave in a part of a round: its arguments' memory, its results, and its arguments afterwards."""
-
-    memory: memoryview
-    results: Sequence[memoryview]
-    afterwards: Sequence[memoryview]
-
-
-@final
 @dataclass(slots=True)
 class Seen:
     """What was seen of the original: ``different``: results of calls that were not all the same; ``raised``: calls that
-    ended in an exception, of so many ``calls``; ``bytes``: the largest results of a part."""
+    ended in an exception, of so many ``calls``; ``bytes``: the largest results of a part; ``check_s``: seconds that
+    is_solution took for a part."""
 
     results: set[str]
     raised: int = 0
     calls: int = 0
     bytes: int = 0
     error: str = ""
+    check_s: float = 0.0
 
 
 @final
@@ -70,10 +64,10 @@ class PythonTrack:
     """Processes that are ready to be called.  The caller holds the timing lane."""
 
     def __init__(
-        self, stage: SideStarter, layout: Layout, maker: Calls, sides: Mapping[Side, Calls], checker: Calls | None
+        self, stage: SideStarter, layout: Layout, makers: Makers, sides: Mapping[Side, Calls], checker: Checker | None
     ) -> None:
         self._stage, self._layout = stage, layout
-        self._maker, self._sides, self._checker = maker, dict(sides), checker
+        self._makers, self._sides, self.checker = makers, dict(sides), checker
         self._order = random.SystemRandom()
         self.round_s: dict[Side, RoundSeconds] = {name: RoundSeconds() for name in sides}
         self._tolerance = stage.problem.spec.python_spec.tolerance
@@ -91,7 +85,7 @@ class PythonTrack:
 
         ``calls``: numbers of recorded calls; none: fresh arguments from secret seeds.  ``timed``: its seconds count.
         """
-        inputs = await self._make(calls or draw_seeds(self._layout.calls))
+        inputs = await self._makers.make(calls or draw_seeds(self._layout.calls))
         names = list(self._sides)
         self._order.shuffle(names)
         with Blob.of(inputs) as blob:
@@ -100,7 +94,7 @@ class PythonTrack:
                 limits = self._stage.round_limits(False, self._layout.slots)
                 await self.idle.round(blob, limits, found, counts=bool(self.round_s[names[0]].untimed))
         self._check_shared(found)
-        await self._check(inputs, found)
+        await self._check(inputs, found, timed)
         pair = pair_of(_charged(found), self.clock)
         for name in names:
             (self.round_s[name].timed if timed else self.round_s[name].untimed).append(pair.total(name))
@@ -114,13 +108,6 @@ class PythonTrack:
         limits = self._stage.round_limits(name == "candidate", self._layout.slots)
         return await self._sides[name].round(inputs, *limits)
 
-    async def _make(self, seeds: Sequence[int]) -> bytes:
-        with Blob.of(struct.pack(f"<{len(seeds)}Q", *seeds)) as blob:
-            ran = await self._maker.round(blob, *self._stage.round_limits(False, self._layout.slots))
-        if ran.ending != "answered":
-            raise InputError(f"the inputs of {self._stage.problem.entry} failed: {last_words(ran)}")
-        return ran.stdout
-
     def _check_shared(self, found: Mapping[Side, Ran]) -> None:
         for name, ran in found.items():
             if name != "original" and ran.code & ~found["original"].code & SHARED_BIT:
@@ -128,7 +115,7 @@ class PythonTrack:
 
     # --------------------------------------------------------------------------------------------------- comparing
 
-    async def _check(self, inputs: bytes, found: Mapping[Side, Ran]) -> None:
+    async def _check(self, inputs: bytes, found: Mapping[Side, Ran], timed: bool) -> None:
         with read_of("original"):
             original = self._parts(found["original"])
             await anyio.to_thread.run_sync(self._see, original)
@@ -138,8 +125,8 @@ class PythonTrack:
                 if len(ran.stdout) > most:
                     raise RoundFailed(name, f"it gave {len(ran.stdout)} bytes, at most {most} may come in a round")
                 given = self._parts(ran)
-                if self._checker is not None:
-                    await self._ask(name, inputs, given)
+                if self.checker is not None:
+                    await self.checker.ask(name, inputs, (original, given), timed)
                 if ran.stdout == found["original"].stdout:
                     continue
                 if why := await anyio.to_thread.run_sync(self._difference, original, given):
@@ -156,11 +143,11 @@ class PythonTrack:
 
     def _difference(self, original: Sequence[Given], other: Sequence[Given]) -> str:
         """How the results of a round differ from the original's, or its arguments afterwards; empty if they do not."""
-        if self._checker is not None and (why := self._slips_by(original, other)):
+        if self.checker is not None and (why := self._slips_by(original, other)):
             return why
         comparison = Comparison(Reader(), Reader(), self._tolerance)
         for slot, (want, have) in enumerate(zip(original, other, strict=True)):
-            why = self._results_differ(comparison, want, have) if self._checker is None else ""
+            why = self._results_differ(comparison, want, have) if self.checker is None else ""
             why = why or self._arguments_differ(want, have)
             if why:
                 return f"call {slot * self._layout.batch + 1} of a round, or one soon after it: {why}"
@@ -230,39 +217,6 @@ class PythonTrack:
         if len(self.seen.results) < 2:
             self.seen.results.add(repr(result))
 
-    # ----------------------------------------------------------------------------------------------------- checker
-
-    async def _ask(self, name: Side, inputs: bytes, given: Sequence[Given]) -> None:
-        """The user's verdict on the results of a side."""
-        assert self._checker is not None
-        layout = self._layout
-        slots = []
-        for slot, one in enumerate(given):
-            try:
-                results = one_piece(one.results, layout.results)
-            except ValueError as error:
-                raise RoundFailed(name, f"its results are too large: {error}", None) from error
-            slots += [inputs[slot * layout.capacity : (slot + 1) * layout.capacity], results]
-        with Blob.of(b"".join(slots)) as blob:
-            ran = await self._checker.round(blob, *self._stage.round_limits(False, layout.slots))
-        if ran.ending != "answered":
-            if name != "original":
-                raise RoundFailed(name, f"is_solution failed on its results: {last_words(ran)}", None)
-            raise InputError(f"is_solution failed on the results of the original: {last_words(ran)}")
-        if b"\0" in ran.stdout:
-            words = ran.stderr.decode(errors="replace").strip().splitlines()
-            more = f" ({words[-1][:300]})" if words and words[-1].startswith("is_solution:") else ""
-            where = ran.stdout.index(0) + 1
-            shown = self._shown(given[(where - 1) // layout.batch], (where - 1) % layout.batch)
-            raise RoundFailed(name, f"call {where} of a round: is_solution refuses its result, {shown}{more}", None)
-
-    def _shown(self, given: Given, number: int) -> str:
-        reader = Reader().open(given.results)
-        try:
-            return told([reader.node() for _ in range(number + 1)][-1])
-        except Unreadable:
-            return "which cannot be read"
-
 
 def _charged(found: Mapping[Side, Ran]) -> dict[Side, Ran]:
     """The rounds, each with what it took after its calls beyond the original, where it could work for the next ones.
@@ -289,12 +243,16 @@ async def open_track(
     original = stage.problem.program
     calls = {name: stage.started("calls", program, layout) for name, program in sides.items()}
     async with AsyncExitStack() as stack:
-        making = stage.started("make", original, layout)
+        share = share_of(layout)
+        making = stage.started("make", original, share)
         begun = await stack.enter_async_context(started(making, calls, stage.problem.goal, "inputs.py"))
-        checker: Calls | None = None
+        further = [stage.started("make", original, share) for _ in range(1, layout.makers)]
+        makers = [begun.maker, *[await _ready(stack, one, "inputs.py") for one in further]]
+        checker: Checker | None = None
         if stage.problem.spec.python_spec.check:
-            checker = await _ready(stack, stage.started("check", original, layout), "the file of is_solution")
-        track = PythonTrack(stage, layout, begun.maker, begun.sides, checker)
+            calls_it = await _ready(stack, stage.started("check", original, layout), "the file of is_solution")
+            checker = Checker(stage, layout, calls_it)
+        track = PythonTrack(stage, layout, Makers(stage, layout, makers), begun.sides, checker)
         track.begun_s = begun.begun_s
         if handing is not None:
             track.idle = Idle(await _ready(stack, stage.started("idle", original, layout), "the original"), handing)

@@ -2,7 +2,8 @@
 
 It has the same two roles as ``program/evaluator.py`` and gives the same guarantees.  The difference: a side is one
 process that lives through its race, because its start takes long.  So every call gets fresh inputs, and every
-output of every call is checked, verified and timed alike; nothing that a process keeps can help it.  A confirmation has
+output of every call is checked, verified and timed alike (where the user's own check is slow, a sample of the timed
+ones: ``python/checking.py``); nothing that a process keeps can help it.  A confirmation has
 new seeds, and new processes in each of its sessions: where the memory of a process lies affects all of
 its pairs, and would look like a gain of some per cent.
 """

@@ -21,6 +21,7 @@ import mmap
 import os
 import struct
 import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -50,6 +51,7 @@ TOO_LARGE = 99  # exit status of the maker where no input fits
 PROGRAM = "/src/program"
 DRAWS = 20  # of the inputs of a slot, at most
 MOST_SHOWN = 64 << 20  # bytes of arguments
+LEAST_DESCRIBED, DESCRIBED_S = 3, 5.0  # of inputs that take long to make only some are looked at
 
 
 def prepare(meta: dict[str, Any]) -> None:
@@ -250,11 +252,15 @@ def message(make: Callable[[int], Any], seeds: list[int]) -> bytes:
 
 
 def describe(meta: dict[str, Any]) -> None:
-    """The sizes of the messages of some inputs, and whether all are different, as JSON.  In /tmp/out as recorded calls
-    without results: those of ``seeds``, which a candidate may see."""
-    make, sizes, seen = maker(meta), [], set()
+    """The sizes of the messages of some inputs, how many differ, and seconds of each, as JSON.  In /tmp/out as recorded
+    calls without results: those of ``seeds``, which a candidate may see."""
+    make, seen = maker(meta), set()
+    sizes: list[int] = []
     shown: list[bytes] = []
+    began = time.monotonic()
     for seed in range(len(recorded_calls())) if meta["recorded"] else meta["seeds"]:
+        if len(sizes) >= LEAST_DESCRIBED and time.monotonic() - began > DESCRIBED_S:
+            break
         value = make(seed)
         made = message({seed: value}.__getitem__, [seed])
         sizes.append(len(made))
@@ -265,7 +271,8 @@ def describe(meta: dict[str, Any]) -> None:
         file.write(codec.PART.pack(len(shown)) + b"".join(shown))
     sys.stdout.flush()
     print()
-    json.dump({"sizes": sizes, "different": len(seen)}, sys.stdout)
+    seconds = (time.monotonic() - began) / len(sizes)
+    json.dump({"sizes": sizes, "different": len(seen), "seconds": seconds}, sys.stdout)
 
 
 def without_result(given: Any) -> bytes:
@@ -306,6 +313,8 @@ def check_rounds(meta: dict[str, Any]) -> None:
     def answer(_: bytes) -> None:
         for given, results, verdicts in exchange.slots:
             verdicts[:] = bytes(len(verdicts))  # refused, unless it says otherwise
+            if not codec.PART.unpack_from(given)[0]:
+                continue  # nobody asks about this slot
             arguments = decoder.Decoder(decoder.parts_of(given))
             for number, result in enumerate(readable(meta, results, arguments.number())):
                 args, kwargs = arguments.node()
