@@ -29,6 +29,7 @@ _KINDS = {
 _CHANGED = "changed from the given ones (same format, no larger)"
 _LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
 Run = Callable[[Input], Awaitable[Ran]]
+_LEAST_TRIED = 4  # that are left out, however long they take
 _SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
 
 
@@ -188,7 +189,7 @@ class Prover:
                     spent += ran.cpu_s
                     kept.append(replace(given, expected=ran.stdout, seconds=ran.cpu_s))
                 else:
-                    lost += ran.cpu_s
+                    lost += min(ran.cpu_s, seconds / _LEAST_TRIED)
         again = await self.runs(admitted, kept)
         ways = {given.name: one.how for given, one in zip(asked, made, strict=True)}
         return [

@@ -80,7 +80,7 @@ def speaks_to_valgrind(artefact: Blob) -> bool:
     return any(request in code for request in _REQUESTS)
 
 
-async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input) -> Counted:
+async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input, side: str = "candidate") -> Counted:
     """One run on one input, in its own session.  Uncounted if it does not end well."""
     job = _job(job_for(problem, artefact, given))
     binds = binds_of(problem)
@@ -90,7 +90,7 @@ async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Inp
     if len(ran.stderr) >= STDERR_KEPT:  # the count comes last and is cut off; what is left is the program's
         raise Uncounted("it wrote so much to its error output that the count was cut off")
     if not ran.ok or not total:
-        raise Uncounted(_trouble(given, ran))
+        raise Uncounted(_trouble(given, ran, side))
     return Counted(total, ran.stdout)
 
 
@@ -107,9 +107,9 @@ def _job(plain: Job) -> Job:
     )
 
 
-def _trouble(given: Input, ran: Ran) -> str:
+def _trouble(given: Input, ran: Ran, side: str) -> str:
     if _UNKNOWN in ran.stderr:
         return "valgrind does not know one of its instructions (AVX-512?); build it for -march=x86-64-v3 at most"
     if not ran.ok:
-        return f"under valgrind it {ended(given, ran)}; a program that starts processes cannot be counted"
+        return f"under valgrind it {ended(given, ran, side)}; a program that starts processes cannot be counted"
     return "valgrind gave no count"

@@ -17,7 +17,7 @@ from typing import final
 from maxcode.code.languages import language
 from maxcode.core.phases import in_stage
 from maxcode.core.types import Problem, Program
-from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.jobs import STDERR_KEPT
@@ -89,7 +89,7 @@ class Sanitized:
     @property
     def is_unbuilt(self) -> bool:
         """Whether the program cannot be built with the sanitizers."""
-        return any(f": {NO_BUILD}" in why for why in self.not_run)
+        return any(NO_BUILD in why for why in self.not_run)
 
 
 async def sanitized(
@@ -137,6 +137,11 @@ NO_BUILD = "no build: "
 _NO_SHADOW = "address: its shadow memory needs a sandbox with a control group"
 
 
+def why_unbuilt(built: Built) -> str:
+    """Why there is no build; it begins with ``NO_BUILD`` where another try fails too."""
+    return f"{NO_BUILD if built.is_lasting else 'its build was stopped: '}{built.reason}"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Sanitizers:
@@ -175,7 +180,7 @@ class Sanitizers:
         checked, files = self._checked(), self._with_options(program)
         built = await self.builder.build(checked, files, final=True, is_original=is_original)
         if built.artefact is None:
-            return Sanitized(not_run=(f"{', '.join(self.checks)}: {NO_BUILD}{built.reason}",))
+            return Sanitized(not_run=(f"{', '.join(self.checks)}: {why_unbuilt(built)}",))
         ended, not_run, defects = [], [], list[Defect]()
         blobs = [built.artefact, *(given.stdin for given in self.inputs)]
         async with self.sandbox.session(blobs, data=self.problem.spec.data) as session:

@@ -150,7 +150,7 @@ async def _count(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seq
 
 async def _one(field: RaceInputs, side: Side, entry: RaceSide, given: Input) -> int:
     try:
-        run = await counted(field.sandbox, field.problem, entry.artefact, given)
+        run = await counted(field.sandbox, field.problem, entry.artefact, given, side)
         known = run.output == entry.outputs.get(given.name)
         if not known and not await is_accepted(field.sandbox, field.problem, given, run.output):
             raise Uncounted("gave a wrong output under valgrind")

@@ -32,7 +32,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input, identity
-from maxcode.evaluate.ladder.sanitize import NO_BUILD
+from maxcode.evaluate.ladder.sanitize import why_unbuilt
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
@@ -171,7 +171,7 @@ class Variants:
             for byte in ways:
                 group.start_soon(build, byte)
         if failed := next((one for one in built.values() if one.artefact is None), None):
-            return Found(not_run=f"its use of memory it never wrote was not looked at: {NO_BUILD}{failed.reason}")
+            return Found(not_run=f"its use of memory it never wrote was not looked at: {why_unbuilt(failed)}")
         async with build_lane():
             answers = [await self._answers(problem, built[byte].artefact, inputs, byte) for byte in ways]
         pairs = zip(inputs, *answers, strict=True)

@@ -27,6 +27,7 @@ from maxcode.evaluate.ladder.interpreter import tongue_of
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.original_runs import plan, step
 from maxcode.evaluate.ladder.prepare import (
+    TIMED_AT_MOST,
     Admitted,
     Input,
     build_original,
@@ -194,16 +195,17 @@ class Admissions:
         def choice() -> tuple[tuple[Input, ...], str]:
             return choose_timed(tuple(given for given in kept if given.workload.is_timed), counted, start_s)
 
+        def is_barely(one: Input) -> bool:
+            return one.workload.is_timed and 1 <= one.seconds / one.workload.floor_s < _BARELY
+
         timed, warning = choice()
-        looked_at = set() if problem.traits.has_tests and not counted else {one.name for one in kept}
-        while barely := [
-            one for one in timed if one.name not in looked_at and one.seconds < _BARELY * one.workload.floor_s
-        ]:
-            again = await verify(self._sandbox, problem, original.artefact, barely, every=True)
-            looked_at |= {one.name for one in barely}
-            least = {one.name: one.seconds for one in again.results if one.outcome is Outcome.CORRECT}
-            kept = tuple(replace(one, seconds=min(one.seconds, least.get(one.name, one.seconds))) for one in kept)
-            timed, warning = choice()
+        if counted or not problem.traits.has_tests or not any(is_barely(one) for one in timed):
+            return kept, timed, warning
+        barely = sorted(filter(is_barely, kept), key=lambda one: -one.seconds)[: 2 * TIMED_AT_MOST]
+        again = await verify(self._sandbox, problem, original.artefact, barely, every=True)
+        least = {one.name: one.seconds for one in again.results if one.outcome is Outcome.CORRECT}
+        kept = tuple(replace(one, seconds=min(one.seconds, least.get(one.name, one.seconds))) for one in kept)
+        timed, warning = choice()
         return kept, timed, warning
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:

@@ -19,7 +19,7 @@ from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
-from maxcode.evaluate.ladder.sanitize import FINDING, PERMITTED, Sanitized, bench_for, compared
+from maxcode.evaluate.ladder.sanitize import FINDING, NO_BUILD, PERMITTED, Sanitized, bench_for, compared
 from maxcode.evaluate.ladder.unwritten import Found, Variants, chosen, refusal
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
@@ -111,7 +111,8 @@ class Examiner:
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
         original = await variants.of_original(admitted.problem, chosen(admitted.inputs))
         if own.not_run:
-            return replace(found, warnings=(*found.warnings, f"{'' if original.not_run else VETO}{own.not_run}"))
+            veto = VETO if NO_BUILD in own.not_run and not original.not_run else ""
+            return replace(found, warnings=(*found.warnings, f"{veto}{own.not_run}"))
         assert own.given is not None
         if original.given is None and not admitted.reads_unwritten:
             return failed_with(found, Outcome.WRONG, refusal(own.given))

@@ -18,6 +18,7 @@ from maxcode.evaluate.harness_protocol import FreshRace
 
 PAIRS = 9  # the smallest number whose median has a 95 % interval without the extremes
 APART = 2.0  # if the intervals differ by more than this factor, the winner may be fast only on known inputs
+SLOWER = 0.98  # a gain on new inputs below this is a loss there
 ALIKE = 0.5  # share of the original's time on a timed input; an input that takes so long must gain as much
 
 
@@ -94,7 +95,7 @@ def slower_where_new(timing: Timing | None, unseen: FreshInputTiming | None) -> 
     if fast_where_given(timing, unseen):
         return  # which says more
     timed = (timing.seconds or timing).speedup
-    if timed.low > 1 > unseen.interval.high:
+    if timed.low > 1 and unseen.interval.high < SLOWER:
         yield f"it is slower on new inputs, {unseen}, and {timed} on those timed: the gain is theirs alone"
 
 
