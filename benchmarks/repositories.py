@@ -131,9 +131,10 @@ async def confirmed(evaluator: RepoEvaluator, problem: Problem, program: Program
 
 def commented(problem: Problem) -> Program:
     """Base with a comment more at the end of its first file."""
-    mark = "#" if problem.language == "python" else "//"
+    begin, end = ("# ", "") if problem.language == "python" else ("/* ", " */")
     first = problem.program
-    return replace(first, files={**first.files, first.name: f"{first.files[first.name].rstrip()}\n{mark} the same\n"})
+    text = f"{first.files[first.name].rstrip()}\n{begin}the same{end}\n"
+    return replace(first, files={**first.files, first.name: text})
 
 
 def row_of(name: str, found: Evaluation) -> Row:
