@@ -5,8 +5,8 @@
 ``benchmarks/repositories.toml`` names repositories, commits and workloads; FOLDER has a clone of each, in a folder that
 is called as the table says (a work tree, or OWNER+NAME/repo).  For each the parent of the commit is base, with the
 workload committed on top of it in a clone of our own; the candidate is what the commit changes in the files to edit.
-VENV is a virtual environment of /usr/bin/python3 with pytest and python-dateutil, not in /tmp or /usr.  ``--equal`` also
-judges base with one more comment.
+VENV is a virtual environment of /usr/bin/python3 with pytest and python-dateutil, not in /tmp or /usr.  ``--equal``
+also judges base with one more comment.
 
 The columns: the verdict, the speed-up with its 95 % interval, the level of trust, wall seconds and MB of a candidate
 (its build from base's build tree, and what differs from base), and seconds for everything.
