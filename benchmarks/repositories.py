@@ -5,7 +5,8 @@
 ``benchmarks/repositories.toml`` names repositories, commits and workloads; FOLDER has a clone of each, in a folder that
 is called as the table says (a work tree, or OWNER+NAME/repo).  For each the parent of the commit is base, with the
 workload committed on top of it in a clone of our own; the candidate is what the commit changes in the files to edit.
-VENV is a virtual environment of /usr/bin/python3 with pytest.  ``--equal`` also judges base with one more comment.
+VENV is a virtual environment of /usr/bin/python3 with pytest and python-dateutil, not in /tmp or /usr.  ``--equal``
+also judges base with one more comment.
 
 The columns: the verdict, the speed-up with its 95 % interval, the level of trust, wall seconds and MB of a candidate
 (its build from base's build tree, and what differs from base), and seconds for everything.
@@ -52,9 +53,10 @@ def main() -> None:
     rows: list[Row] = []
     for name, entry in tomllib.loads(options.list.read_text()).items():
         if not options.names or name in options.names:
-            rows += measured(name, entry, options)
-            for row in rows[-2 if options.equal else -1 :]:
+            found = measured(name, entry, options)
+            for row in found:
                 print(line(row), file=sys.stderr, flush=True)
+            rows += found
             if options.json:
                 options.json.write_text(json.dumps(rows, indent=1) + "\n")
     print("\n".join([HEAD, *map(line, rows)]))
@@ -131,9 +133,10 @@ async def confirmed(evaluator: RepoEvaluator, problem: Problem, program: Program
 
 def commented(problem: Problem) -> Program:
     """Base with a comment more at the end of its first file."""
-    mark = "#" if problem.language == "python" else "//"
+    begin, end = ("# ", "") if problem.language == "python" else ("/* ", " */")
     first = problem.program
-    return replace(first, files={**first.files, first.name: f"{first.files[first.name].rstrip()}\n{mark} the same\n"})
+    text = f"{first.files[first.name].rstrip()}\n{begin}the same{end}\n"
+    return replace(first, files={**first.files, first.name: text})
 
 
 def row_of(name: str, found: Evaluation) -> Row:

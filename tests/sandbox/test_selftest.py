@@ -64,6 +64,12 @@ def test_each_counter_that_a_compiled_program_could_reach_is_looked_for(
     assert worked in failures(replace(sandbox, shim=shim))["read or move a counter of the whole machine"]
 
 
+def test_a_shim_that_lets_a_program_ignore_its_children_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    shim = weakened(tmp_path, "shim_filter.h", "{SYS_rt_sigaction, RUNS | SCRIPTS", "{SYS_rt_sigaction, SCRIPTS")
+    found = failures(replace(sandbox, shim=shim))
+    assert "changing what SIGCHLD does worked" in found["reach dangerous parts of the kernel"]
+
+
 def test_a_shim_that_can_be_looked_into_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
     shim = weakened(tmp_path, "shim.c", "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", "")
     assert "/mem worked" in failures(replace(sandbox, shim=shim))["read the host's files"]
