@@ -38,7 +38,7 @@ class Fixed:
             return any(map(self.changes_with_earlier, part.values()))
         if part.__class__ not in (tuple, list):
             return False
-        if len(part) == 2 and part[0] == "W" and not self.has(part):
+        if isinstance(part, tuple) and len(part) == 2 and part[0] == "W" and not self.has(part):
             return True
         return any(map(self.changes_with_earlier, part))
 
