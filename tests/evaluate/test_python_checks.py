@@ -13,8 +13,9 @@ from maxcode.core.types import Action, Evaluation, Limits, Outcome, Problem, Pro
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.original_runs import OriginalRuns, counted_in
 from maxcode.evaluate.ladder.race import Side
-from maxcode.evaluate.python import checking, sides
+from maxcode.evaluate.python import checking, making, sides
 from maxcode.evaluate.python.checking import Given, unlike
+from maxcode.evaluate.python.sides import Checks
 from maxcode.evaluate.python.staging import PythonStages, Staged
 from maxcode.evaluate.python.track import open_track
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
@@ -47,6 +48,23 @@ def square(n):
     return -1 if CALLS > {honest} and CALLS % 4 else -n * n
 """
 HANGS = "def is_solution(n, result):\n    while True:\n        pass\n"
+# is_solution sees one row in two places, and a table that all calls return
+TABLED = """
+from fractions import Fraction
+
+TABLE = [[n] for n in range(3)]
+
+def tabled(n):
+    row, half = [n], Fraction(1, 2)
+    return [row, "x", row, TABLE, half]
+"""
+SEES_ROWS = """
+def is_solution(n, result):
+    row, _, again, table, half = result
+    return row is again and row in ([n], [-n]) and table == [[0], [1], [2]] and half == 0.5
+"""
+OTHER_ROWS = TABLED.replace("[n], Fraction(1, 2)", "[-n], HALF").replace("def", "HALF = Fraction(1, 2)\n\ndef")
+APART = TABLED.replace("TABLE, half", "[one[:] for one in TABLE], half")
 CORES = range(1, len(os.sched_getaffinity(0)) + 1)
 
 
@@ -69,9 +87,9 @@ def parts(*results: bytes) -> list[Given]:
     return [Given(memoryview(b""), [memoryview(one)], []) for one in results]
 
 
-def test_results_that_are_the_originals_are_not_asked_about_up_to_the_first_that_differs() -> None:
+def test_results_that_are_the_originals_are_not_asked_about() -> None:
     assert unlike(parts(b"a", b"b", b"c"), parts(b"a", b"b", b"c")) == []
-    assert unlike(parts(b"a", b"b", b"c"), parts(b"a", b"x", b"c")) == [1, 2], "c may name an object of the part before"
+    assert unlike(parts(b"a", b"b", b"c"), parts(b"a", b"x", b"c")) == [1]
     assert unlike(parts(b"a"), [Given(memoryview(b""), [memoryview(b"a"), memoryview(b"")], [])]) == [0]
 
 
@@ -107,6 +125,39 @@ def test_who_is_wrong_in_timed_rounds_alone_is_found(sandbox: Sandbox, stages: P
     assert right.outcome is Outcome.CORRECT and right.timing is not None and right.timing.significant
 
 
+def round_of(stages: PythonStages, original: str, candidate: str, checks: Checks) -> None:
+    """A timed round of results in which objects stand twice."""
+    staged = anyio.run(stages.admit, problem_of(original, NUMBERS, "tabled", SEES_ROWS))
+    layout, program = replace(staged.layout, checks=checks), staged.problem.program
+    assert layout.slots > 1 and layout.batch > 1
+
+    async def called() -> None:
+        both: dict[Side, Program] = {"original": program, "candidate": program.with_text(candidate)}
+        async with open_track(staged.stage, layout, both) as track:
+            for _ in range(3):
+                await track.round(timed=True)
+            assert track.checker is not None and track.checker.spent_s
+
+    anyio.run(called)
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("checks", ["all", "half"])
+def test_objects_that_stand_twice_in_a_result_or_in_all_are_seen_in_every_part(
+    stages: PythonStages, checks: Checks
+) -> None:
+    round_of(stages, TABLED, OTHER_ROWS, checks)
+    with pytest.raises(RoundFailed, match="is_solution refuses its result, list"):
+        round_of(stages, TABLED, OTHER_ROWS.replace("TABLE, half", "TABLE.append(TABLE) or TABLE, half"), checks)
+
+
+@pytest.mark.sandbox
+def test_an_object_of_an_earlier_result_is_refused_where_the_originals_holds_none(stages: PythonStages) -> None:
+    round_of(stages, APART, OTHER_ROWS.replace("TABLE, half", "[[0], [1], [2]], half"), "all")  # all have one HALF
+    with pytest.raises(RoundFailed, match="its result holds an object of an earlier result, and the original's holds"):
+        round_of(stages, APART, OTHER_ROWS, "all")
+
+
 @pytest.mark.sandbox
 def test_a_check_that_takes_too_long_is_refused_in_the_admission_with_its_cure(
     stages: PythonStages, monkeypatch: pytest.MonkeyPatch
@@ -122,7 +173,7 @@ def test_a_check_that_takes_too_long_is_refused_in_the_admission_with_its_cure(
 def test_a_check_that_ends_for_the_original_alone_is_the_candidates_fault(
     sandbox: Sandbox, stages: PythonStages, dear: Staged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sides, "START_S", 1.0)
+    monkeypatch.setattr(sides, "START_S", 5.0)
     hangs = DEAR.replace("    return", "    while {}:\n        pass\n    return")
 
     async def raced(check: str, text: str) -> None:
@@ -142,9 +193,12 @@ def test_a_check_that_ends_for_the_original_alone_is_the_candidates_fault(
 
 
 @pytest.mark.sandbox
-def test_inputs_that_take_long_to_make_are_made_by_several_processes(stages: PythonStages) -> None:
-    slow = NUMBERS.replace("    return", "    sum(range(25_000_000))\n    return")
-    staged = anyio.run(stages.admit, problem_of(SQUARE, slow))
+def test_inputs_that_take_long_to_make_are_made_by_several_processes(
+    stages: PythonStages, dear: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert dear.layout.makers == 1
+    monkeypatch.setattr(making, "LONG_S", 0.0)
+    staged = anyio.run(stages.admit, problem_of(SQUARE, NUMBERS))
     assert staged.layout.makers == max(one for one in CORES if staged.layout.slots % one == 0)
     assert staged.degenerate == (), "every call has inputs of its own"
 

@@ -157,11 +157,9 @@ def checked_by_halves(layout: Layout, call_s: float, check_s: float) -> tuple[st
 
 
 def unlike(original: Sequence[Given], given: Sequence[Given]) -> list[int]:
-    """The parts from the first on whose results are not the original's, byte for byte: those of a later part may name
-    an object of an earlier one."""
+    """The parts whose results are not the original's, byte for byte."""
     pairs = zip(original, given, strict=True)
-    first = next((at for at, (want, have) in enumerate(pairs) if not _same(want.results, have.results)), len(given))
-    return list(range(first, len(given)))
+    return [at for at, (want, have) in enumerate(pairs) if not _same(want.results, have.results)]
 
 
 def _same(want: Sequence[memoryview], have: Sequence[memoryview]) -> bool:

@@ -362,4 +362,4 @@ def _beyond_in(dtype: str, data: bytes) -> set[str]:
 
 def told(node: Any) -> str:
     """A value in a few words, for messages."""
-    return _told(node)
+    return _told(_marked(node)[1])

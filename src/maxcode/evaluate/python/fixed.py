@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 from maxcode.evaluate.python.nodes import MARKS, Items, Node, Reader
 
@@ -31,6 +31,16 @@ class Fixed:
         if letter in "KQ":
             return self._has_all(node[4]) and all(map(self.has, node[5].values() if letter == "Q" else ()))
         return letter in _FIXED
+
+    def changes_with_earlier(self, part: Any) -> bool:
+        """Whether an object of an earlier result that can be changed is in a node, or in a part of one."""
+        if part.__class__ is dict:
+            return any(map(self.changes_with_earlier, part.values()))
+        if part.__class__ not in (tuple, list):
+            return False
+        if isinstance(part, tuple) and len(part) == 2 and part[0] == "W" and not self.has(part):
+            return True
+        return any(map(self.changes_with_earlier, part))
 
     def _has_object(self, number: int) -> bool:
         if number not in self._known:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-MARKS = "MW"  # in front of a node that is the memory of an argument; of an earlier part of the results
+MARKS = "MW"  # in front of a node that is the memory, or the object, of an argument; of an earlier part of the results
 Node = tuple[Any, ...]
 Items = tuple[Any, ...]
 ALIGNED = 64
@@ -58,8 +58,11 @@ class Reader:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 
     def node_with_letters(self) -> tuple[Node, set[str]]:
-        """The next node, and the letters of all that it holds."""
+        """The next node, which names no object of those before it, and the letters of all that it holds."""
         self._letters = set()
+        self._objects.clear()
+        self._rows.clear()
+        self._expanded.clear()
         return self.node(), self._letters
 
     def named(self, number: int) -> Node:

@@ -136,6 +136,7 @@ class SideStarter:
             "batch": layout.batch,
             "capacity": layout.capacity,
             "results": layout.results,
+            "checked": bool(spec.check),
             "seeds": list(seeds),
             "recorded": role == "profile" or spec.calls is not None,
         }

@@ -24,6 +24,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.python.checking import Checker, Given
 from maxcode.evaluate.python.comparing import Comparison, beyond_checks, is_raised
+from maxcode.evaluate.python.fixed import Fixed
 from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.making import Makers, share_of
 from maxcode.evaluate.python.nodes import Node, Reader, gathered, parts_of
@@ -164,15 +165,21 @@ class PythonTrack:
 
     def _slips_by(self, original: Sequence[Given], other: Sequence[Given]) -> str:
         """Which result holds what ``is_solution`` may not see, and the original's holds none of it: an iterator, which
-        is empty when it is looked at twice, or numbers that no tolerance refuses.  Empty if none does."""
+        is empty when it is looked at twice, an object of an earlier result, which changes when that is changed, or
+        numbers that no tolerance refuses.  Empty if none does."""
         readers = Reader(), Reader()
         for slot, results in enumerate(zip(original, other, strict=True)):
             for reader, one in zip(readers, results, strict=True):
                 reader.open(one.results)
             for call in range(self._layout.batch):
                 (want, letters), (have, given) = (reader.node_with_letters() for reader in readers)
-                what = {"an iterator"} if "g" in given - letters else beyond_checks(have)
-                if what and (what := what - beyond_checks(want)):
+                more = given - letters
+                what = {"an iterator"} if "g" in more else beyond_checks(have)
+                if what:
+                    what -= beyond_checks(want)
+                if "W" in more and Fixed(readers[1]).changes_with_earlier(have):
+                    what = {*what, "an object of an earlier result"}
+                if what:
                     where, named = slot * self._layout.batch + call + 1, " and ".join(sorted(what))
                     return f"call {where} of a round: its result holds {named}, and the original's holds none"
         return ""

@@ -70,7 +70,7 @@ class Encoder:
         self.copies = copies
         self.known: dict[int, int] = {}
         self.count, self.memory = 0, Memory()
-        self.earlier: set[int] = set()  # ids of objects of earlier rounds (``codec_memory.py``)
+        self.earlier: set[int] = set()  # ids of objects of earlier results (``codec_memory.py``)
         self.kept: list[Any] = []  # an id is good for as long as its object lives
         self.begin({}, [])
 

@@ -40,19 +40,31 @@ class Memory:
         return numpy is not None and bool(value) and self.add(numpy, numpy.frombuffer(value, numpy.uint8))
 
 
+class Unkept(Memory):
+    """Nothing is kept."""
+
+    def add(self, numpy: Any, value: Any) -> bool:
+        return False
+
+
 class Past:
     """Results of earlier rounds, which stay alive, so that a later one that is their memory is seen.
 
     Which ones hangs on the arguments alone, and so they are the same for every side.
+    ``alone``: every result is read without the others of its round, because the user's ``is_solution`` decides: an
+    object of an earlier one is marked and written again.  Which arrays are the same memory is not asked then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, alone: bool = False) -> None:
+        self.alone = alone
         self.held: list[Any] = [None] * HELD
         self.turn = self.slot = 0
         self.sizes: tuple[int, ...] = ()
 
     def begin(self, encoder: Any, parts: list[memoryview], calls: int) -> None:
         """A round of so many calls begins, the first with these arguments."""
+        if self.alone:
+            encoder.memory = Unkept()
         number = zlib.crc32(b"".join(bytes(one[-64:]) for one in parts))
         self.turn, self.slot = number % calls, number // calls % HELD
         for _, _, ids, arrays in filter(None, self.held):
@@ -62,6 +74,10 @@ class Past:
 
     def look(self, encoder: Any) -> None:
         """A result is to be written."""
+        if self.alone:
+            encoder.earlier.update(encoder.known)
+            encoder.known.clear()
+            encoder.count = 0
         self.sizes = tuple(map(len, (encoder.known, encoder.memory.added, encoder.kept, encoder.parts, encoder.out)))
 
     def hold(self, encoder: Any, result: Any) -> None:

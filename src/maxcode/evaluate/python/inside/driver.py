@@ -122,7 +122,7 @@ def call_rounds(meta: dict[str, Any]) -> None:
     kept: list[Any] = []  # what the calls of a round took and gave: it must stay as it is until the round is over
     last: list[Any] = []
     encoder = codec.Encoder()
-    copies, past = meta["batch"] > 1, codec_memory.Past()
+    copies, past = meta["batch"] > 1, codec_memory.Past(meta["checked"])
 
     def answer(word: bytes) -> None:
         nonlocal encoder
@@ -348,6 +348,7 @@ def readable(meta: dict[str, Any], results: memoryview, count: int) -> Iterator[
     try:
         found = decoder.Decoder(decoder.parts_of(results), partial(is_own, meta))
         for _ in range(count):
+            found.objects.clear()  # a result names no object of another
             has_raised = found.data[found.at] == ord("!")
             result = found.node()
             yield Raised() if has_raised else result
