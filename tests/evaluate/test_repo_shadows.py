@@ -143,7 +143,8 @@ BASE = {
     "src/util/strings.ts": "export const y = 1;\n",
     "src/lib/index.js": "exports.x = 1;\n",
     "tests/app.test.ts": "import { expect } from 'chai';\nimport z from \"@scope/fuzz/deep\";\nrequire('assert');\n"
-    "const { x } = require('../src/app');\njest.mock(`axios`);\n",
+    "const { x } = require('../src/app');\njest.mock(`axios`);\n"
+    "import a from 'node:assert';\nimport { test } from 'bun:test';\nimport c from 'npm:yaml';\n",
     "src/main/java/com/acme/Sum.java": "package com.acme;\n\nclass Sum { }\n",
     "test_sums.py": "x = 1\n",
     "perf.c": "int main(void) { return 0; }\n",
@@ -215,7 +216,8 @@ def test_a_new_file_in_the_place_of_a_library_is_refused(tmp_path: Path, path: s
         "src/words/fast.py", "src/words/statistics_of.py", "src/fast/__init__.py", "src/protobuf.py",
         "src/words/more/a.py",
         "src/words/stats.py", "src/dense.h", "src/fast/sums.h", "src/simd/faster.h", "src/gtest.cpp", "src/pad.ts",
-        "src/assert.js", "src/util/fast.ts", "src/fuzz.js", "src/util/numbers.ts", "src/app.css", "ci/fast.py",
+        "src/assert.js", "src/util/fast.ts", "src/fuzz.js", "src/util/numbers.ts",
+        "src/node.ts", "lib/bun.js", "lib/npm.js", "src/app.css", "ci/fast.py",
     ],
 )  # fmt: skip
 def test_a_new_file_of_a_name_of_its_own_may_be_added(tmp_path: Path, path: str) -> None:
@@ -287,6 +289,7 @@ def test_much_text_is_read_in_little_time() -> None:
         "META-INF/services/org.junit.platform.launcher.TestExecutionListener",
         "src/main/resources/junit-platform.properties",
         "asv.conf.json", "src/test-setup.ts", "build.js", ".mvn/jvm.config",
+        "justfile", "Taskfile.yml", "Rakefile.rb", "workspace.json", "parcel.config.js",
     ],
 )  # fmt: skip
 def test_what_configures_tests_and_builds_stays(path: str) -> None:
@@ -299,6 +302,7 @@ def test_what_configures_tests_and_builds_stays(path: str) -> None:
     [
         "src/config.ts", "src/configs.js", "src/words/tasks.py", "lib/build.js", "src/vite.ts", "src/setup.js",
         "src/webpack.js", "src/conf.js", "src/workspace.ts", "src/environment.ts", "src/contest.ts",
+        "src/app/workspace.service.ts", "src/parcel.model.ts", "src/justfile.rs", "taskfile/taskfile.go",
     ],
 )  # fmt: skip
 def test_what_only_sounds_like_it_may_be_changed(path: str) -> None:

@@ -38,7 +38,7 @@ _INCLUDED = re.compile(
 )
 _REQUIRED = re.compile(
     r"(?:\b(?:require|import|resolve|\w*[mM]ock|requireActual|importActual)[ \t]*\([ \t\n]*|\b(?:from|import)[ \t]*)"
-    r"['\"`]((?:@[\w.-]+/)?[\w.-]{1,200})"
+    r"['\"`]((?:@[\w.-]+/)?[\w.-]{1,200}+(?!:))"  # ``node:assert`` is never a file
 )
 _OF_NODE = (
     "assert async_hooks buffer child_process cluster console constants crypto dgram dns domain events fs http http2 "
