@@ -31,7 +31,7 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
-from maxcode.evaluate.repo.allowed import ends_started, is_script_of_base, why_protected, words_of_commands
+from maxcode.evaluate.repo.allowed import is_script_of_base, why_protected, words_of_commands
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
@@ -42,7 +42,7 @@ from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, 
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
 from maxcode.evaluate.repo.shadows import READ, STARTED, Taken, is_started, taken_of
-from maxcode.evaluate.repo.started import started_lines
+from maxcode.evaluate.repo.started import ends_started, started_lines
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.evaluate.repo.told_names import with_told_names
 from maxcode.evaluate.repo.tools_used import tools_used

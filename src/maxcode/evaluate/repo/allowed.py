@@ -7,7 +7,6 @@ packaging.  A path that ``edit`` names in full, without a pattern, may be change
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
@@ -17,7 +16,17 @@ from pathlib import PurePosixPath
 from maxcode.core.types import Problem, RepoSpec
 from maxcode.evaluate.repo.deciding import is_of_tests, why_decides
 from maxcode.evaluate.repo.shadows import module_of, why_beside
-from maxcode.evaluate.repo.started import MAKEFILES, PACKAGE, SHELL
+from maxcode.evaluate.repo.started import (
+    MAKEFILES,
+    MOVES,
+    OWN_RUN,
+    PACKAGE,
+    SCRIPTS,
+    SHELL,
+    STARTED,
+    modules_of,
+    words_of,
+)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -79,15 +88,13 @@ def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
 
     Of a build only scripts, because it may name what it compiles.
     """
-    commands = [_words_of(one) for one in (spec.setup, spec.tests, spec.benchmark)]
-    words, built = [word for one in commands for word in one], _words_of(spec.build)
-    scripts = [word for word in built if PurePosixPath(word).suffix in ("", *_SCRIPTS)]
-    modules = [name.replace(".", "/") for one in (words, built) for name in _modules_of(one)]
+    commands = [words_of(one) for one in (spec.setup, spec.tests, spec.benchmark)]
+    words, built = [word for one in commands for word in one], words_of(spec.build)
+    scripts = [word for word in built if PurePosixPath(word).suffix in ("", *SCRIPTS)]
+    modules = [name.replace(".", "/") for one in (words, built) for name in modules_of(one)]
     ends = {f"/{one}{end}" for one in modules for end in (".py", "/__main__.py") if one}
     ends |= {folder + "/__main__.py" for folder in _started(built)}
-    ends |= {
-        folder + end for one in commands for folder in _started(one) for end in _STARTED if folder or end[0] == "/"
-    }
+    ends |= {folder + end for one in commands for folder in _started(one) for end in STARTED if folder or end[0] == "/"}
     examples = {after for word, after in pairwise((*words, "")) if word == "--example"}
     examples |= {PurePosixPath(word).name for word in words if "/examples/" in word}
     ends |= {f"/examples/{one}{end}" for one in examples for end in (".rs", "/main.rs") if one}
@@ -98,7 +105,7 @@ def _started(words: Sequence[str]) -> Iterator[str]:
     """The ends of the paths of the folders, or of the files without their suffix, that a command starts.
 
     Empty: any folder."""
-    folders = [PurePosixPath(after).name for word, after in pairwise((*words, "")) if word in _MOVES]
+    folders = [PurePosixPath(after).name for word, after in pairwise((*words, "")) if word in MOVES]
     for word in _started_words(words):
         name = PurePosixPath(word).name
         if name not in ("", ".."):
@@ -113,7 +120,7 @@ def _started_words(words: Sequence[str]) -> Sequence[str]:
     """What stands behind a name that starts others, its options and their values; all words if that is not known."""
     found: list[str] = []
     for at, word in enumerate(words):
-        is_own = word == "run" and at and words[at - 1] in _OWN_RUN
+        is_own = word == "run" and at and words[at - 1] in OWN_RUN
         if is_own or not _STARTER.fullmatch(PurePosixPath(word).name):
             continue
         is_option, some = True, len(found)
@@ -131,36 +138,8 @@ def _started_words(words: Sequence[str]) -> Sequence[str]:
 
 
 _TOP = "//"  # the folder of the repository itself
-_MOVES = _words("cd pushd -C --chdir --directory --prefix --cwd")
-_STARTER = re.compile(r"(?:node|deno|bun|tsx|python|pypy)[\w.-]*|[\w.-]*-node|run|\$.*")
-_OWN_RUN = _words("vitest npm pnpm yarn cargo")  # names of tests, of scripts and of arguments stand behind their "run"
+_STARTER = re.compile(r"(?:node(?!_modules)|deno|tsx|python|pypy)[\w.-]*|bun(?:x|[\d.]*)|[\w.-]*-node|run|\$.*")
 _GIVES_CODE = re.compile(r"-[A-Za-z]*[cepr]|--(?:eval|print|require|import)")
-_SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
-_STARTED = _words("/__main__.py /index.js /index.mjs /index.cjs /index.ts /main.go .js .ts")  # by the name before it
-_MODULE = re.compile(r"-[A-Za-z]*m([A-Za-z_][\w.]*)?")
-
-
-def _words_of(command: str) -> list[str]:
-    """The words of a command for the shell, those in quotes too, in order; options as they are."""
-    try:
-        words = shlex.split(command, comments=False)
-    except ValueError:
-        words = command.split()
-    parts = (part for word in words for part in re.split(r"[\s;&|()<>=:'\"`]+", word))
-    return [part for part in parts if part]
-
-
-def ends_started(lines: Iterable[str], values: Iterable[str] = ()) -> tuple[str, ...]:
-    """The ends of the paths, behind ``/``, of what commands give to an interpreter or a shell.  ``values``: of the
-    variables that commands get, which may name scripts too."""
-    named = [word for one in values for word in _words_of(one)]
-    found = {f"/{PurePosixPath(word).name}" for word in named if PurePosixPath(word).suffix in _SCRIPTS}
-    for line in lines:
-        words = _words_of(line)
-        if any(_STARTER.fullmatch(PurePosixPath(word).name) and word != "run" for word in words):
-            found |= {folder + end for folder in _started(words) for end in ("", *_STARTED) if folder not in ("", _TOP)}
-        found |= {f"/{PurePosixPath(word).name}" for word in words if PurePosixPath(word).suffix in SHELL}
-    return tuple(sorted(found))
 
 
 def is_script_of_base(path: str, spec: RepoSpec) -> bool:
@@ -171,14 +150,7 @@ def is_script_of_base(path: str, spec: RepoSpec) -> bool:
 def words_of_commands(problem: Problem) -> list[str]:
     """All words of all commands and of the variables that they get, in order."""
     spec, values = problem.spec.repo_spec, [value for _, value in problem.spec.env]
-    return [word for one in (spec.setup, spec.build, spec.tests, spec.benchmark, *values) for word in _words_of(one)]
-
-
-def _modules_of(words: Sequence[str]) -> Iterator[str]:
-    """What stands behind ``-m``, as Python and its like take the name of a module."""
-    for word, after in pairwise((*words, "")):
-        if found := _MODULE.fullmatch(word):
-            yield found[1] or after
+    return [word for one in (spec.setup, spec.build, spec.tests, spec.benchmark, *values) for word in words_of(one)]
 
 
 def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:
