@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import io
+import tarfile
 import time
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,10 +19,10 @@ from maxcode.evaluate.repo.allowed import is_script_of_base, outside, why_protec
 from maxcode.evaluate.repo.candidates import ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.git import tracked
-from maxcode.evaluate.repo.installed import in_place_of_others
+from maxcode.evaluate.repo.installed import in_place_of_others, names_of
 from maxcode.evaluate.repo.shadows import Taken, strange_packages, taken_of, why_shadows
-from maxcode.evaluate.repo.started import ends_started, started_lines
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.evaluate.repo.started import ends_started, modules_named, searched_by, started_lines
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support import repositories as repos
 from tests.support.rules import SHORT
 
@@ -213,7 +217,7 @@ def test_a_new_file_in_the_place_of_a_library_is_refused(tmp_path: Path, path: s
 @pytest.mark.parametrize(
     "path",
     [
-        "src/words/fast.py", "src/words/statistics_of.py", "src/fast/__init__.py", "src/protobuf.py",
+        "src/words/fast.py", "src/words/statistics_of.py", "src/words/scipy.py", "src/fast/__init__.py", "src/protobuf.py",
         "src/words/more/a.py",
         "src/words/stats.py", "src/dense.h", "src/fast/sums.h", "src/simd/faster.h", "src/gtest.cpp", "src/pad.ts",
         "src/assert.js", "src/util/fast.ts", "src/fuzz.js", "src/util/numbers.ts",
@@ -245,12 +249,103 @@ def test_packages_of_kotlin_are_told_too(tmp_path: Path) -> None:
     assert "the package org.junit" in refused(tmp_path, {"src/main/kotlin/A.kt": "package org.junit\nclass A\n"})
 
 
+MADE = [
+    ".venv/lib/python3.11/site-packages/attrs_x/__init__.py",
+    ".venv/lib/python3.11/site-packages/pybind11/include/pybind11/detail/common.h",
+    "build/_deps/g/include/g/port.h",
+    "build/_deps/g/include/flat.h",
+    "build/_deps/benchmark-src/src/statistics.cc",
+    "deps/oracle/text.py",
+    "libs/judge.py",
+    "top_level.py",
+]
+
+
 def test_what_setup_and_build_made_is_not_replaced(tmp_path: Path) -> None:
-    problem = repos.problem_of(repos.made(tmp_path / "base", BASE, EVERY + COMMANDS))
-    made = [".venv/lib/python3.11/site-packages/attrs_x/__init__.py", "build/_deps/g/include/g/port.h"]
-    new = ["src/attrs_x.py", "src/g/port.h", "src/attrs.py", "src/ports.h"]
-    found = [one.split(" (")[0] for one in in_place_of_others(new, problem, Taken(), made)]
-    assert found == ["src/attrs_x.py", "src/g/port.h"]
+    env = 'setup = "pip install --target=./libs judge"\n[env]\nPYTHONPATH = "{repo}/src:{repo}/deps"\n'
+    problem = repos.problem_of(repos.made(tmp_path / "base", BASE, EVERY + COMMANDS + env))
+    new = ["src/attrs_x.py", "src/g/port.h", "src/flat.h", "src/oracle/__init__.py", "src/judge.py", "src/top_level.py"]
+    honest = ["src/attrs.py", "src/ports.h", "src/common.h", "src/statistics.cc", "src/words/oracle.py", "src/text.py"]
+    taken = Taken(folders=frozenset({"src", "src/words"}), inside=frozenset({"src/words"}))
+    found = [one.split(" (")[0] for one in in_place_of_others([*new, *honest], problem, taken, MADE)]
+    assert found == new
+
+
+def test_names_of_an_archive_do_not_keep_it() -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as packed:
+        packed.addfile(tarfile.TarInfo("./src/a.py"))
+    blob = Blob.of(out.getvalue())
+    known, gone = names_of(blob), weakref.ref(blob)
+    assert known == {"src/a.py"}
+    assert names_of(Blob.of(out.getvalue())) is known
+    del blob
+    gc.collect()
+    assert gone() is None
+
+
+def test_words_of_commands_that_are_no_modules_close_no_name() -> None:
+    commands = ["./bench --backend cache && cmake -B build", "pytest -k 'index or search' -p instafail -pfast.plugin",
+                "time .venv/bin/viztracer run.py; python3 -X dev -m perf.run", "python3 -c 'import judge, numpy as n'"]  # fmt: skip
+    named = modules_named(commands, [("PYTEST_PLUGINS", "replay,more"), ("PYTEST_ADDOPTS", "-p xdist"), ("B", "lru")])
+    assert {"pytest", "instafail", "fast", "viztracer", "perf", "judge", "numpy", "replay", "more", "xdist"} <= named
+    assert not {"cache", "build", "index", "search", "lru", "B", "dev", "bench"} & named
+
+
+PACKAGE = ["src/pkg/__init__.py", "src/pkg/core.py", "src/pkg/bench/run.py", "tests/common.py", "tests/types.ts"]
+
+
+@pytest.mark.parametrize(
+    ("path", "command", "is_inside"),
+    [
+        ("src/pkg/scipy.py", "pytest src", True),
+        ("src/pkg/deep/scipy/__init__.py", "python3 -m pkg", True),
+        ("src/scipy.py", "pytest", False),
+        ("scipy.py", "pytest", False),
+        ("src/pkg/bench/scipy.py", "python3 src/pkg/bench/run.py", False),
+        ("src/pkg/scipy.py", "python3 -u src/pkg", False),
+        ("src/pkg/scipy.py", "cd src/pkg && pytest", False),
+        ("src/pkg/scipy.py", "PYTHONPATH=src/pkg pytest", False),
+    ],
+)
+def test_only_files_in_no_folder_that_python_searches_may_have_any_name(
+    path: str, command: str, is_inside: bool
+) -> None:
+    taken = taken_of({"tests/common.py": "import scipy\n"}, {}, PACKAGE, (), searched_by([command]))
+    assert (why_shadows(path, taken) == "") == is_inside
+
+
+def test_a_package_in_which_tests_find_modules_by_their_names_is_searched() -> None:
+    taken = taken_of({"tests/common.py": "import core, scipy\n"}, {}, PACKAGE, ())
+    assert why_shadows("src/pkg/scipy.py", taken)
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("src/fast/mod.rs", "tests/common/mod.rs"),
+        ("src/lib.rs", "tests/crate/lib.rs"),
+        ("src/fast/index.ts", "tests/index.ts"),
+        ("src/types.ts", "tests/types.ts"),
+        ("fast/doc.go", "tests/doc.go"),
+        ("src/pkg/common/__init__.py", "tests/common.py"),
+        ("src/pkg/common.py", "tests/common.py"),
+    ],
+)
+def test_a_name_that_tests_have_elsewhere_may_be_used_again(path: str, known: str) -> None:
+    spec = RepoSpec("/repo", "0" * 40, ("**",), "./app")
+    assert outside([path], spec, ["src/pkg/__init__.py", known]) == []
+    assert outside(["src/common.h", "src/common.py"], spec, ["tests/common.h", "tests/common.py"])[1:]
+
+
+def test_many_paths_are_looked_through_in_little_time() -> None:
+    spec = RepoSpec("/repo", "0" * 40, ("src/**",), "./app")
+    known = [f"src/a{number % 90}/b{number}.{'ts' if number % 2 else 'py'}" for number in range(8000)]
+    new = [f"src/a{number}/c{number}.{'ts' if number % 2 else 'py'}" for number in range(200)]
+    outside([], spec, known)
+    began = time.process_time()
+    assert outside(new, spec, known) == []
+    assert time.process_time() - began < 0.2
 
 
 def test_much_text_is_read_in_little_time() -> None:
@@ -270,7 +365,7 @@ def test_much_text_is_read_in_little_time() -> None:
         text = sign * (400_000 // len(sign))
         for path in ("a.py", "a.h", "a.js", "a.java"):
             began = time.process_time()
-            taken = taken_of({f"tests/{path}": text}, {path: text}, [path], ["make"])
+            taken = taken_of({f"tests/{path}": text}, {path: text}, [path], {"make"})
             strange_packages(Program({}), Program({path: text}), taken)
             why_shadows(path, taken)
             assert time.process_time() - began < 2, (sign, path)

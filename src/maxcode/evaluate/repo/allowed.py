@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 from maxcode.core.types import Problem, RepoSpec
 from maxcode.evaluate.repo.deciding import is_of_tests, why_decides
-from maxcode.evaluate.repo.shadows import module_of, why_beside
+from maxcode.evaluate.repo.known_paths import Known, known_of, why_beside, why_in_the_way
+from maxcode.evaluate.repo.packages import folders_of
+from maxcode.evaluate.repo.shadows import module_of
 from maxcode.evaluate.repo.started import (
     MAKEFILES,
     MOVES,
@@ -25,6 +27,7 @@ from maxcode.evaluate.repo.started import (
     SHELL,
     STARTED,
     modules_of,
+    searched_by,
     words_of,
 )
 
@@ -149,8 +152,14 @@ def is_script_of_base(path: str, spec: RepoSpec) -> bool:
 
 def words_of_commands(problem: Problem) -> list[str]:
     """All words of all commands and of the variables that they get, in order."""
-    spec, values = problem.spec.repo_spec, [value for _, value in problem.spec.env]
-    return [word for one in (spec.setup, spec.build, spec.tests, spec.benchmark, *values) for word in words_of(one)]
+    values = [value for _, value in problem.spec.env]
+    return [word for one in (*commands_of(problem), *values) for word in words_of(one)]
+
+
+def commands_of(problem: Problem) -> tuple[str, ...]:
+    """Set-up, build, tests and benchmark."""
+    spec = problem.spec.repo_spec
+    return (spec.setup, spec.build, spec.tests, spec.benchmark)
 
 
 def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:
@@ -158,8 +167,8 @@ def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:
     return sorted(path for path in paths if not why_protected(path, spec))
 
 
-def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
-    """Why a file that base does not have must not be added; empty if it may.  ``known``: all paths of base.
+def _why_not_new(path: str, spec: RepoSpec, known: Known) -> str:
+    """Why a file that base does not have must not be added; empty if it may.
 
     A new file must not take the place of what tests, benchmark or tools import or include.
     """
@@ -177,26 +186,24 @@ def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
         return "it has the name of tests or of a benchmark"
     if pure.name in _C_HEADERS:
         return "it has the name of a standard header"
-    taken = any(PurePosixPath(one).name == pure.name and why_protected(one, spec) for one in known)
-    if taken and pure.name != "__init__.py":
-        return "base has a file of this name that must stay"
     return why_beside(path, known, lambda one: why_protected(one, spec))
 
 
-def _in_the_way(path: str, paths: Collection[str]) -> str:
-    """The file that must be a folder, or the folder that must be a file, if this path is to be one; empty if none."""
-    parents = {str(one) for one in PurePosixPath(path).parents}
-    return next((one for one in paths if one in parents or one.startswith(f"{path}/")), "")
+@lru_cache(maxsize=4)
+def _known(spec: RepoSpec, paths: frozenset[str]) -> Known:
+    """The tables of base's paths, which a search asks for each candidate."""
+    return known_of(paths, searched_by((spec.setup, spec.build, spec.tests, spec.benchmark)))
 
 
 def outside(changed: Sequence[str], spec: RepoSpec, known: Collection[str]) -> list[str]:
     """One line for each changed path that a candidate must not change."""
-    found, all_paths = list[str](), {*known, *changed}
+    base, found = _known(spec, frozenset(known)), list[str]()
+    all_paths, folders = {*known, *changed}, base.folders | folders_of(changed)
     if (new := sum(path not in known for path in changed)) > _MOST:
         return [f"{new} new files (at most {_MOST})"]
     for path in changed:
-        why = why_protected(path, spec) if path in known else why_not_new(path, spec, known)
-        if not why and path not in known and (other := _in_the_way(path, all_paths)):
+        why = why_protected(path, spec) if path in known else _why_not_new(path, spec, base)
+        if not why and path not in known and (other := why_in_the_way(path, all_paths, folders)):
             why = f"it cannot be there beside {other}"
         if why:
             found.append(f"{path} ({why})")

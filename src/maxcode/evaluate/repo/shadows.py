@@ -8,7 +8,8 @@ where two commands look through folders in another order, the tests may get the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import normpath
@@ -17,6 +18,7 @@ from typing import final
 from maxcode.core.types import Program, RepoSpec
 from maxcode.evaluate.repo.comments import spelled_out, without_comments
 from maxcode.evaluate.repo.gaps import squeezed, with_gaps
+from maxcode.evaluate.repo.packages import folders_of, inside_of, is_inside
 from maxcode.evaluate.repo.word_rules import SUFFIXES_OF_C
 
 PYTHON = (".py", ".pyx", ".pxd", ".so", ".pyd", ".pyc")
@@ -57,8 +59,8 @@ class Taken:
     """The names by which files of base, or its commands, ask for what a new file must not give them.
 
     ``modules``: of Python; ``headers``: as they are included; ``scripts``: packages of JavaScript; ``packages``: of
-    Java and its like, those that base has; ``folders``: all of base; ``started``: ends of the paths of what
-    scripts of base start.
+    Java and its like, those that base has; ``folders``: all of base; ``inside``: those that only packages of Python
+    lead to; ``started``: ends of the paths of what scripts of base start.
     """
 
     modules: frozenset[str] = frozenset()
@@ -66,30 +68,45 @@ class Taken:
     scripts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
+    inside: frozenset[str] = frozenset()
     started: tuple[str, ...] = ()
 
 
 def taken_of(
-    staying: Mapping[str, str], editable: Mapping[str, str], known: Collection[str], words: Iterable[str]
+    staying: Mapping[str, str],
+    editable: Mapping[str, str],
+    known: Collection[str],
+    named: Iterable[str],
+    searched: Collection[str] = (),
 ) -> Taken:
     """What files that must stay ask for, and what those to edit ask for where base does not hold it.
 
-    ``known``: all paths of base; ``words``: of its commands.
+    ``known``: all paths of base; ``named``: modules that its commands name; ``searched``: ends of the paths of folders
+    in which Python looks for modules.
     """
-    paths = [PurePosixPath(path) for path in known]
-    folders = frozenset(str(folder) for path in paths for folder in path.parents)
+    paths, folders = [PurePosixPath(path) for path in known], folders_of(known)
     held = {path.name.split(".")[0] for path in paths} | {PurePosixPath(one).name for one in folders}
     ends = {end for path in paths for end in ends_of(path)}
     first, second = _asked(staying), _asked(editable)
-    started = (word.split(".")[0].replace("-", "_") for word in words if re.fullmatch(r"[A-Za-z_][\w.-]*", word))
     both = {**staying, **editable}
     return Taken(
-        frozenset({*first["modules"], *(second["modules"] - held), *started}),
+        frozenset({*first["modules"], *(second["modules"] - held), *named}),
         frozenset(first["headers"] | (second["headers"] - ends)),
         frozenset((first["scripts"] | (second["scripts"] - held)) - set(_OF_NODE.split())),
         frozenset(name for path, text in both.items() for name in _packages(path, text)),
         folders,
+        inside_of(known, {*searched, *_looked_in(paths, first["modules"], inside_of(known))}),
     )
+
+
+def _looked_in(paths: Iterable[PurePosixPath], asked: Collection[str], inside: Collection[str]) -> set[str]:
+    """Packages in which what must stay finds a module by its name alone, so that Python looks there."""
+    places: dict[str, set[str]] = {}
+    for path in paths:
+        if (name := module_of(path)) in asked and name not in sys.stdlib_module_names:
+            at = path.parent.parent if path.stem == "__init__" else path.parent
+            places.setdefault(name, set()).add(str(at))
+    return {at for found in places.values() if found <= set(inside) for at in found}
 
 
 def _asked(texts: Mapping[str, str]) -> dict[str, set[str]]:
@@ -150,7 +167,7 @@ def module_of(pure: PurePosixPath) -> str:
 def why_shadows(path: str, taken: Taken) -> str:
     """Why a new file may be found in the place of what base's files ask for; empty if it cannot."""
     pure = PurePosixPath(path)
-    if pure.suffix in PYTHON:
+    if pure.suffix in PYTHON and not is_inside(pure, taken.inside, taken.folders):
         new = {one.name for one in pure.parents if str(one) not in taken.folders}  # packages without `__init__.py`
         if names := sorted((new | {module_of(pure)}) & taken.modules):
             return f"files of base import {names[0]}, or a command names it"
@@ -161,34 +178,9 @@ def why_shadows(path: str, taken: Taken) -> str:
     return ""
 
 
-def why_beside(path: str, known: Collection[str], stays: Callable[[str], str]) -> str:
-    """Why a new file may be found in the place of one that base has; empty if it cannot.  ``stays``: why a path of
-    base must stay; empty if it may change."""
-    pure = PurePosixPath(path)
-    if pure.suffix in SCRIPTS:
-        twin = next((one for one in map(PurePosixPath, known) if _is_twin(one, pure)), None)
-        if twin:
-            return f"some tools would take it for {twin}, and others would not"
-    stem = f"{pure.with_suffix('')}."
-    if any(one.startswith(stem) and one.endswith(READ) and one.rfind(".") < len(stem) and stays(one) for one in known):
-        return "base has a source of this name, with another suffix, that must stay"
-    if not (name := module_of(pure)):
-        return ""
-    if any(module_of(PurePosixPath(one)) == name and stays(one) for one in known if name in one):
-        return "base has a module of this name that must stay"
-    top = "" if str(pure.parent) == "." else f"{pure.parent}/"
-    if pure.name == "__init__.py" and any(one.endswith(".py") and one.startswith(top) and stays(one) for one in known):
-        return "below its folder is a file that must stay, which would be imported by another name"
-    return ""
-
-
 def _place(pure: PurePosixPath) -> PurePosixPath:
     """What scripts import to get a file: its path without its suffix, of an ``index`` its folder."""
     return pure.parent if pure.stem == "index" else pure.with_suffix("")
-
-
-def _is_twin(one: PurePosixPath, pure: PurePosixPath) -> bool:
-    return one.suffix in SCRIPTS and _place(one) == _place(pure)
 
 
 def strange_packages(base: Program, candidate: Program, taken: Taken) -> tuple[str, ...]:

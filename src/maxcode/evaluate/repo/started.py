@@ -91,6 +91,41 @@ def ends_started(lines: Iterable[str], values: Iterable[str] = ()) -> tuple[str,
     return tuple(sorted(found))
 
 
+def modules_named(commands: Iterable[str], env: Iterable[tuple[str, str]] = ()) -> frozenset[str]:
+    """The modules of Python that commands, or the variables that they get, may name: tools, plug-ins, and others."""
+    found, variables = list[str](), list(env)
+    for command in commands:
+        firsts = [first_of(part) for part in _PARTS.split(command)]
+        found += [PurePosixPath(one).name for one in firsts if "/" not in one or "/bin/" in one]
+    for text in (*commands, *(value for _, value in variables)):
+        words = words_of(text)
+        found += [after for word, after in pairwise((*words, "")) if word in _NAME_MODULES]
+        found += [one[1] for word in words if (one := _PLUGIN.fullmatch(word)) and one[1]]
+        found += [*modules_of(words), *(word for word in words if _DOTTED.fullmatch(word))]
+        found += [name for names in _IMPORTS.findall(text) for name in names.replace(",", " ").split()]
+    found += [word for name, value in variables if "PLUGIN" in name for word in re.split(r"[\s,]+", value)]
+    names = (name.split(".")[0].replace("-", "_") for name in found)
+    return frozenset(name for name in names if name.isidentifier())
+
+
+def searched_by(commands: Iterable[str], values: Iterable[str] = ()) -> frozenset[str]:
+    """The folders in which Python looks for modules by what commands say: where they go, and where their scripts are.
+
+    ``values``: of variables such as PYTHONPATH.
+    """
+    found = {one for value in values for one in value.split(":")}
+    for line in (part for command in commands for part in _PARTS.split(command)):
+        words = words_of(line)
+        found |= {str(PurePosixPath(word).parent) for word in words if word.endswith(".py")}
+        found |= {after for word, after in pairwise((*words, "")) if word in MOVES}
+        found |= {one for paths in PYTHON_PATHS.findall(line) for one in paths.split(":")}
+        for at, word in enumerate(words):
+            if _STARTERS["python"].fullmatch(PurePosixPath(word).name):
+                after = pairwise(words[at:])
+                found |= set([one for option, one in after if one[0] != "-" and not _MODULE.fullmatch(option)][:1])
+    return frozenset(found)
+
+
 def first_of(line: str) -> str:
     """The word that a command starts, behind those that only start another one; ``$`` if that is a variable."""
     is_behind = False
@@ -168,4 +203,9 @@ _TAKES = {  # options with a value
     "perl": re.compile("-[A-Z]|-r"),
     **dict.fromkeys(("node", "run"), _ANY),
 }
+_NAME_MODULES = _set("-p -c --pyargs run PYTEST_PLUGINS")
+_PLUGIN = re.compile(r"-p([A-Za-z_][\w.]*)")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_IMPORTS = re.compile(r"\b(?:import|from)[ \t]+(\w[\w., \t]*)")
+PYTHON_PATHS = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]+)")
 _MODULE = re.compile(r"-[A-VYZa-z]*m([A-Za-z_][\w.]*)?")
