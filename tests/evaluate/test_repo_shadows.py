@@ -217,7 +217,9 @@ def test_a_new_file_in_the_place_of_a_library_is_refused(tmp_path: Path, path: s
 @pytest.mark.parametrize(
     "path",
     [
-        "src/words/fast.py", "src/words/statistics_of.py", "src/words/scipy.py", "src/fast/__init__.py", "src/protobuf.py",
+        "src/words/fast.py",
+        "src/words/statistics_of.py", "src/words/scipy.py", "src/words/perf.py",
+        "src/fast/__init__.py", "src/protobuf.py",
         "src/words/more/a.py",
         "src/words/stats.py", "src/dense.h", "src/fast/sums.h", "src/simd/faster.h", "src/gtest.cpp", "src/pad.ts",
         "src/assert.js", "src/util/fast.ts", "src/fuzz.js", "src/util/numbers.ts",
@@ -243,6 +245,32 @@ def test_a_new_file_of_a_name_of_its_own_may_be_added(tmp_path: Path, path: str)
 def test_a_patch_puts_no_class_into_a_package_of_others(tmp_path: Path, text: str, is_refused: bool) -> None:
     for path in ("src/main/java/com/acme/A.java", "src/main/java/com/acme/Sum.java"):
         assert ("it puts classes into the package" in refused(tmp_path / path, {path: text})) == is_refused
+
+
+SCALA = {**BASE, "src/Sum.scala": "package com.acme\npackage sums\n\nclass Sum\n", "src/A.kt": "package org.own\n"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_refused"),
+    [
+        ("src/A.scala", 'package com.acme\n// of it\npackage fast\n\nobject A { val x = "no package deal" }\n', False),
+        ("src/A.scala", "package com.acme.sums\n\npackage object fast {\n}\n", False),
+        ("src/A.scala", "/** It's\n * package deal\n */\npackage com.acme\n", False),
+        ("src/A.kt", '@file:JvmName("A") package org.own.fast\nval x = "a package deal"\n', False),
+        ("src/A.scala", "package sums\nclass A\n", True),
+        ("src/A.scala", "package com.acme\nclass B\npackage org.junit { class A }\n", True),
+        ("src/A.scala", "class B; package org.junit { class A }\n", True),
+        ("src/A.scala", "package com.acme {\n}\npackage org.junit { class A }\n", True),
+        ("src/A.scala", "//';package com.acme\npackage org.junit\nclass A\n", True),
+        ("src/A.scala", "/*'\npackage com.acme\n*/\npackage org.junit\nclass A\n", True),
+        ("src/A.kt", "@file:Suppress package org.junit\nclass A\n", True),
+        ("src/A.kt", '@file:JvmName("A")package/**/org.junit\nclass A\n', True),
+        ("src/A.kt", "\ufeffpackage org.junit\n", True),
+        ("src/A.groovy", "package org.own\npackage junit\n", True),
+    ],
+)
+def test_packages_of_scala_and_kotlin_are_told_too(tmp_path: Path, path: str, text: str, is_refused: bool) -> None:
+    assert ("it puts classes into the package" in refused(tmp_path, {path: text}, SCALA)) == is_refused
 
 
 def test_packages_of_kotlin_are_told_too(tmp_path: Path) -> None:
@@ -285,8 +313,12 @@ def test_names_of_an_archive_do_not_keep_it() -> None:
 
 
 def test_words_of_commands_that_are_no_modules_close_no_name() -> None:
-    commands = ["./bench --backend cache && cmake -B build", "pytest -k 'index or search' -p instafail -pfast.plugin",
-                "time .venv/bin/viztracer run.py; python3 -X dev -m perf.run", "python3 -c 'import judge, numpy as n'"]  # fmt: skip
+    commands = (
+        "./bench --backend cache && cmake -B build",
+        "pytest -k 'index or search' -p instafail -pfast.plugin",
+        "time .venv/bin/viztracer run.py; python3 -X dev -m perf.run",
+        "python3 -c 'import judge, numpy as n'",
+    )
     named = modules_named(commands, [("PYTEST_PLUGINS", "replay,more"), ("PYTEST_ADDOPTS", "-p xdist"), ("B", "lru")])
     assert {"pytest", "instafail", "fast", "viztracer", "perf", "judge", "numpy", "replay", "more", "xdist"} <= named
     assert not {"cache", "build", "index", "search", "lru", "B", "dev", "bench"} & named
@@ -363,7 +395,7 @@ def test_much_text_is_read_in_little_time() -> None:
     )
     for sign in signs:
         text = sign * (400_000 // len(sign))
-        for path in ("a.py", "a.h", "a.js", "a.java"):
+        for path in ("a.py", "a.h", "a.js", "a.java", "a.scala"):
             began = time.process_time()
             taken = taken_of({f"tests/{path}": text}, {path: text}, [path], {"make"})
             strange_packages(Program({}), Program({path: text}), taken)

@@ -47,10 +47,13 @@ _OF_NODE = (
     "https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder "
     "timers tls tty url util v8 vm wasi worker_threads zlib"
 )
-_PACKAGE = re.compile(rf"(?:^|\*/|;)[ \t]*package[ \t]+({_DOTTED})", re.MULTILINE)
+_PACKAGE = re.compile(rf"(?:^|\*/|;)[ \t]*package[ \t]+(?:object[ \t]+)?({_DOTTED})", re.MULTILINE)
 _DECLARED = with_gaps(r"\bpackage\s+(?:object\s+)?`?([A-Za-z_$][\w.$]*+)")
-_PUTS = {".java": re.compile(_DECLARED + with_gaps(r"\s*(?=[.;])"))}  # behind others no sign is needed
-_ANY_PUTS = re.compile(_DECLARED)
+_PUTS = re.compile(_DECLARED + with_gaps(r"\s*(?=[.;])"))  # of Java; behind others no sign is needed
+# Where a clause begins: on a line of its own, or behind a sign that no prose and no text has there, or an annotation.
+_OTHER_PUTS = re.compile(
+    rf"(?:^|(?<=[^\w \t*/\"'`.,\-])|(?<=\*/)|@[\w.:$]++(?=[ \t]))[ \t]*+(?:{_DECLARED})", re.MULTILINE
+)
 
 
 @final
@@ -139,7 +142,21 @@ def _includes(text: str) -> Iterator[str]:
 
 
 def _packages(path: str, text: str) -> list[str]:
-    return _PACKAGE.findall(text) if PurePosixPath(path).suffix in JVM else []
+    suffix = PurePosixPath(path).suffix
+    return _joined(text, _PACKAGE, suffix) if suffix in JVM else []
+
+
+def _joined(code: str, clause: re.Pattern[str], suffix: str) -> list[str]:
+    """The packages that clauses name; in Scala one that begins a line right behind such a one is inside it."""
+    found, end = list[str](), -1
+    for one in clause.finditer(code):
+        begins_line = one.start() in (0, code.rfind("\n", 0, one.start(1)) + 1)
+        if suffix == ".scala" and begins_line and end >= 0 and not code[end : one.start()].strip(" \t\n;{"):
+            found.append(f"{found[-1]}.{one[1]}")
+        else:
+            found.append(one[1])
+        end = one.end() if begins_line else -1
+    return found
 
 
 def ends_of(path: PurePosixPath) -> Iterator[str]:
@@ -200,4 +217,5 @@ def strange_packages(base: Program, candidate: Program, taken: Taken) -> tuple[s
 def _declared(path: str, text: str) -> list[str]:
     """The packages that a source may declare, also where comments stand in between."""
     code = squeezed(spelled_out(without_comments(text, "script")))
-    return _PUTS.get(PurePosixPath(path).suffix, _ANY_PUTS).findall(code)
+    suffix = PurePosixPath(path).suffix
+    return _PUTS.findall(code) if suffix == ".java" else _joined(code, _OTHER_PUTS, suffix)
