@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import io
-import tarfile
 import time
-import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,14 +11,13 @@ import pytest
 
 from maxcode.core.types import Outcome, Program, RepoSpec
 from maxcode.evaluate.repo.admission import _staying
-from maxcode.evaluate.repo.allowed import is_script_of_base, outside, why_protected
+from maxcode.evaluate.repo.allowed import outside, why_protected
 from maxcode.evaluate.repo.candidates import ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.git import tracked
-from maxcode.evaluate.repo.installed import in_place_of_others, names_of
-from maxcode.evaluate.repo.shadows import Taken, strange_packages, taken_of, why_shadows
-from maxcode.evaluate.repo.started import ends_started, modules_named, searched_by, started_lines
-from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.evaluate.repo.installed import in_place_of_others
+from maxcode.evaluate.repo.shadows import strange_packages, taken_of, why_shadows
+from maxcode.sandbox.sandbox import Sandbox
 from tests.support import repositories as repos
 from tests.support.rules import SHORT
 
@@ -277,109 +272,6 @@ def test_packages_of_kotlin_are_told_too(tmp_path: Path) -> None:
     assert "the package org.junit" in refused(tmp_path, {"src/main/kotlin/A.kt": "package org.junit\nclass A\n"})
 
 
-MADE = [
-    ".venv/lib/python3.11/site-packages/attrs_x/__init__.py",
-    ".venv/lib/python3.11/site-packages/pybind11/include/pybind11/detail/common.h",
-    "build/_deps/g/include/g/port.h",
-    "build/_deps/g/include/flat.h",
-    "build/_deps/benchmark-src/src/statistics.cc",
-    "deps/oracle/text.py",
-    "libs/judge.py",
-    "top_level.py",
-]
-
-
-def test_what_setup_and_build_made_is_not_replaced(tmp_path: Path) -> None:
-    env = 'setup = "pip install --target=./libs judge"\n[env]\nPYTHONPATH = "{repo}/src:{repo}/deps"\n'
-    problem = repos.problem_of(repos.made(tmp_path / "base", BASE, EVERY + COMMANDS + env))
-    new = ["src/attrs_x.py", "src/g/port.h", "src/flat.h", "src/oracle/__init__.py", "src/judge.py", "src/top_level.py"]
-    honest = ["src/attrs.py", "src/ports.h", "src/common.h", "src/statistics.cc", "src/words/oracle.py", "src/text.py"]
-    taken = Taken(folders=frozenset({"src", "src/words"}), inside=frozenset({"src/words"}))
-    found = [one.split(" (")[0] for one in in_place_of_others([*new, *honest], problem, taken, MADE)]
-    assert found == new
-
-
-def test_names_of_an_archive_do_not_keep_it() -> None:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as packed:
-        packed.addfile(tarfile.TarInfo("./src/a.py"))
-    blob = Blob.of(out.getvalue())
-    known, gone = names_of(blob), weakref.ref(blob)
-    assert known == {"src/a.py"}
-    assert names_of(Blob.of(out.getvalue())) is known
-    del blob
-    gc.collect()
-    assert gone() is None
-
-
-def test_words_of_commands_that_are_no_modules_close_no_name() -> None:
-    commands = (
-        "./bench --backend cache && cmake -B build",
-        "pytest -k 'index or search' -p instafail -pfast.plugin",
-        "time .venv/bin/viztracer run.py; python3 -X dev -m perf.run",
-        "python3 -c 'import judge, numpy as n'",
-    )
-    named = modules_named(commands, [("PYTEST_PLUGINS", "replay,more"), ("PYTEST_ADDOPTS", "-p xdist"), ("B", "lru")])
-    assert {"pytest", "instafail", "fast", "viztracer", "perf", "judge", "numpy", "replay", "more", "xdist"} <= named
-    assert not {"cache", "build", "index", "search", "lru", "B", "dev", "bench"} & named
-
-
-PACKAGE = ["src/pkg/__init__.py", "src/pkg/core.py", "src/pkg/bench/run.py", "tests/common.py", "tests/types.ts"]
-
-
-@pytest.mark.parametrize(
-    ("path", "command", "is_inside"),
-    [
-        ("src/pkg/scipy.py", "pytest src", True),
-        ("src/pkg/deep/scipy/__init__.py", "python3 -m pkg", True),
-        ("src/scipy.py", "pytest", False),
-        ("scipy.py", "pytest", False),
-        ("src/pkg/bench/scipy.py", "python3 src/pkg/bench/run.py", False),
-        ("src/pkg/scipy.py", "python3 -u src/pkg", False),
-        ("src/pkg/scipy.py", "cd src/pkg && pytest", False),
-        ("src/pkg/scipy.py", "PYTHONPATH=src/pkg pytest", False),
-    ],
-)
-def test_only_files_in_no_folder_that_python_searches_may_have_any_name(
-    path: str, command: str, is_inside: bool
-) -> None:
-    taken = taken_of({"tests/common.py": "import scipy\n"}, {}, PACKAGE, (), searched_by([command]))
-    assert (why_shadows(path, taken) == "") == is_inside
-
-
-def test_a_package_in_which_tests_find_modules_by_their_names_is_searched() -> None:
-    taken = taken_of({"tests/common.py": "import core, scipy\n"}, {}, PACKAGE, ())
-    assert why_shadows("src/pkg/scipy.py", taken)
-
-
-@pytest.mark.parametrize(
-    ("path", "known"),
-    [
-        ("src/fast/mod.rs", "tests/common/mod.rs"),
-        ("src/lib.rs", "tests/crate/lib.rs"),
-        ("src/fast/index.ts", "tests/index.ts"),
-        ("src/types.ts", "tests/types.ts"),
-        ("fast/doc.go", "tests/doc.go"),
-        ("src/pkg/common/__init__.py", "tests/common.py"),
-        ("src/pkg/common.py", "tests/common.py"),
-    ],
-)
-def test_a_name_that_tests_have_elsewhere_may_be_used_again(path: str, known: str) -> None:
-    spec = RepoSpec("/repo", "0" * 40, ("**",), "./app")
-    assert outside([path], spec, ["src/pkg/__init__.py", known]) == []
-    assert outside(["src/common.h", "src/common.py"], spec, ["tests/common.h", "tests/common.py"])[1:]
-
-
-def test_many_paths_are_looked_through_in_little_time() -> None:
-    spec = RepoSpec("/repo", "0" * 40, ("src/**",), "./app")
-    known = [f"src/a{number % 90}/b{number}.{'ts' if number % 2 else 'py'}" for number in range(8000)]
-    new = [f"src/a{number}/c{number}.{'ts' if number % 2 else 'py'}" for number in range(200)]
-    outside([], spec, known)
-    began = time.process_time()
-    assert outside(new, spec, known) == []
-    assert time.process_time() - began < 0.2
-
-
 def test_much_text_is_read_in_little_time() -> None:
     signs = (
         "import a,",
@@ -447,79 +339,3 @@ def test_a_patch_adds_no_more_files_than_can_be_looked_at() -> None:
     spec, new = RepoSpec("/repo", "0" * 40, ("src/**",), "./app"), [f"src/f{number}.c" for number in range(201)]
     assert outside(new, spec, ["src/a.c"]) == ["201 new files (at most 200)"]
     assert outside(new[1:], spec, ["src/a.c"]) == []
-
-
-SCRIPTS = {
-    "package.json": '{"scripts": {"bench": "npm run load && node --expose-gc perf", "load": "node ci/load.js 9", '
-    '"prebench": "./ready.sh", "start": "node index.js", "build": "esbuild src/index.js"}}',
-    "Makefile": "x = python y.py\ncheck: app\n\t@$(PYTHON) tools/judge.py app\n"
-    "\t$(CC) src/a.js -o app\n\tbash tools/all.sh\n",
-    "go.sh": "cd ci &&\\\n  python3 -m timeit src/b.py\npython3 ci/timing.py\n",
-}
-
-
-def test_what_scripts_of_base_start_stays() -> None:
-    spec = RepoSpec("/repo", "0" * 40, ("**",), "npm run bench", build="npm run build", tests="make check && ./go.sh")
-    assert all(is_script_of_base(path, spec) for path in SCRIPTS)
-    ends = ends_started(started_lines(SCRIPTS, ["npm", "run", "bench", "build", "make", "check"]))
-    for path in (
-        "perf.js",
-        "perf/index.js",
-        "ci/load.js",
-        "ready.sh",
-        "tools/judge.py",
-        "tools/all.sh",
-        "ci/timing.py",
-    ):
-        assert f"/{path}".endswith(ends), path
-    assert "/ci/hooks.js".endswith(ends_started([], ["--require ./ci/hooks.js"]))
-    for path in ("index.js", "src/index.js", "src/a.js", "y.py", "src/perfect.js", "lib/words.py"):
-        assert not f"/{path}".endswith(ends), path
-
-
-@pytest.mark.parametrize(
-    ("line", "path"),
-    [
-        ("python3 -m tools.perf", "tools/perf.py"),
-        ("python3 -m cProfile -s time tools/perf.py", "tools/perf.py"),
-        ("python3 -u -W ignore tools/perf.py", "tools/perf.py"),
-        ("./tools/perf.py", "tools/perf.py"),
-        ("@time -p ./tools/perf.py", "tools/perf.py"),
-        ("@env N=1 nice -n 5 ./tools/perf", "tools/perf"),
-        ("${RUN} tools/perf.py", "tools/perf.py"),
-        ("$(Q)$(ROOT)/tools/perf.py", "tools/perf.py"),
-        ("$(PYTHON) $(FLAGS) tools/perf.py", "tools/perf.py"),
-        ("perl -w tools/perf.pl", "tools/perf.pl"),
-        ("ruby tools/perf.rb", "tools/perf.rb"),
-        ("bash tools/perf", "tools/perf"),
-        ("bun perf.ts", "perf.ts"),
-        ("go run ./cmd/perf", "cmd/perf/main.go"),
-        ("coverage run tools/perf.py", "tools/perf.py"),
-        ("node -r ./setup -e 'require(`./perf`)'", "perf.js"),
-    ],
-)
-def test_what_a_line_of_a_makefile_starts_stays(line: str, path: str) -> None:
-    assert f"/{path}".endswith(ends_started(started_lines({"Makefile": f"run:\n\t{line}\n"}, [])))
-
-
-@pytest.mark.parametrize(
-    ("line", "path"),
-    [
-        ("python3 -m cython -3 src/pkg/_fast.pyx", "src/pkg/_fast.pyx"),
-        ("python -m black src/pkg/core.py", "src/pkg/core.py"),
-        ("$(PYTHON) -m mypy --strict src/pkg/core.py", "src/pkg/core.py"),
-        ("$(MYPY) src/pkg/core.py", "src/pkg/core.py"),
-        ("$(FORMAT) src/pkg/core.py", "src/pkg/core.py"),
-        ("python3 -c 'import core, sys'", "core.py"),
-        ("python3 -u tools/gen.py src/pkg/core.py > src/pkg/tables.py", "src/pkg/core.py"),
-        ("python3 -O tools/gen.py > src/pkg/tables.py", "src/pkg/tables.py"),
-        ("bundle exec core.js", "core.js"),
-        ("rm -rf node_modules src/core.js", "src/core.js"),
-        ("esbuild --platform=node src/index.js", "src/index.js"),
-        ("$(CC) -march=native src/a.c -lm src/core.py", "src/core.py"),
-        ("gcc -mavx2 src/a.c -o app", "src/avx2.py"),
-        ("perl -pi -e 's/a/b/' src/core.pl", "src/core.pl"),
-    ],
-)
-def test_what_a_line_of_a_makefile_only_names_may_be_changed(line: str, path: str) -> None:
-    assert not f"/{path}".endswith(ends_started(started_lines({"Makefile": f"run:\n\t{line}\n"}, [])))
