@@ -67,7 +67,10 @@ def test_words_of_commands_that_are_no_modules_close_no_name() -> None:
     assert not {"cache", "build", "index", "search", "lru", "B", "dev", "bench"} & named
 
 
-PACKAGE = ["src/pkg/__init__.py", "src/pkg/core.py", "src/pkg/bench/run.py", "tests/common.py", "tests/types.ts"]
+PACKAGE = [
+    *("src/pkg/__init__.py", "src/pkg/core.py", "src/pkg/bench/run.py", "tests/common.py", "tests/types.ts"),
+    *("src/pkg/bare/deep/__init__.py", "src/pkg/bare/deep/test_a.py"),
+]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +82,9 @@ PACKAGE = ["src/pkg/__init__.py", "src/pkg/core.py", "src/pkg/bench/run.py", "te
         ("scipy.py", "pytest", False),
         ("src/pkg/bench/scipy.py", "python3 src/pkg/bench/run.py", False),
         ("src/pkg/scipy.py", "python3 -u src/pkg", False),
+        ("src/pkg/bare/scipy.py", "pytest", False),  # where pytest puts the test below it
+        ("src/pkg/scipy.py", "python3 -m unittest discover -s src/pkg", False),
+        ("src/pkg/scipy.py", "pytest -o pythonpath=src/pkg", False),
         ("src/pkg/scipy.py", "cd src/pkg && pytest", False),
         ("src/pkg/scipy.py", "PYTHONPATH=src/pkg pytest", False),
     ],

@@ -58,12 +58,15 @@ def _plain(line: str) -> str:
 
 def words_of(command: str) -> list[str]:
     """The words of a command for the shell, those in quotes too, in order; options as they are."""
-    try:
-        words = shlex.split(command, comments=False)
-    except ValueError:
-        words = command.split()
-    parts = (part for word in words for part in re.split(r"[\s;&|()<>=:'\"`]+", word))
+    parts = (part for word in _raw_words(command) for part in re.split(r"[\s;&|()<>=:'\"`]+", word))
     return [part for part in parts if part]
+
+
+def _raw_words(command: str) -> list[str]:
+    try:
+        return shlex.split(command, comments=False)
+    except ValueError:
+        return command.split()
 
 
 def modules_of(words: Sequence[str]) -> Iterator[str]:
@@ -118,6 +121,7 @@ def searched_by(commands: Iterable[str], values: Iterable[str] = ()) -> frozense
         words = words_of(line)
         found |= {str(PurePosixPath(word).parent) for word in words if word.endswith(".py")}
         found |= {after for word, after in pairwise((*words, "")) if word in MOVES}
+        found |= set(words[words.index("discover") :]) if "discover" in words else set()  # unittest looks there first
         found |= {one for paths in PYTHON_PATHS.findall(line) for one in paths.split(":")}
         for at, word in enumerate(words):
             if _STARTERS["python"].fullmatch(PurePosixPath(word).name):
@@ -128,13 +132,15 @@ def searched_by(commands: Iterable[str], values: Iterable[str] = ()) -> frozense
 
 def first_of(line: str) -> str:
     """The word that a command starts, behind those that only start another one; ``$`` if that is a variable."""
-    is_behind = False
-    for raw in line.split():
+    is_behind, before = False, ""
+    for raw in _raw_words(line):
         word = raw.strip("\"'`(){}!@")
-        if word in _BEFORE:
+        is_option = is_behind and (before in ("-f", "-o", "-u") or re.match(r"[-%\d]", word) is not None)
+        before = word
+        if word.removeprefix("/usr").removeprefix("/bin/") in _BEFORE:
             is_behind = True
-        elif word and not re.fullmatch(r"\w+=.*", word) and not (is_behind and re.match(r"[-%\d]", word)):
-            return word
+        elif word and not is_option and not re.fullmatch(r"\w+=.*", word):
+            return word.split()[0]
     return ""
 
 
@@ -181,7 +187,7 @@ _RUNS = _set("go coverage deno bun uv poetry pdm hatch rye pipenv conda")
 _NAMING = _set("--platform --target --env --environment --engine --runtime --loader")  # behind them: no start
 _BEFORE = _set(
     "time env exec nice ionice sudo taskset numactl chrt timeout nohup stdbuf command setarch xvfb-run if then else "
-    "elif while until do"
+    "elif while until do perf stat record hyperfine valgrind"
 )
 _STARTS_FILES = _set(
     "cProfile profile pdb trace coverage pyinstrument scalene memory_profiler kernprof viztracer runpy"
@@ -207,5 +213,5 @@ _NAME_MODULES = _set("-p -c --pyargs run PYTEST_PLUGINS")
 _PLUGIN = re.compile(r"-p([A-Za-z_][\w.]*)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _IMPORTS = re.compile(r"\b(?:import|from)[ \t]+(\w[\w., \t]*)")
-PYTHON_PATHS = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]+)")
+PYTHON_PATHS = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]+)", re.IGNORECASE)  # pytest has it in small letters
 _MODULE = re.compile(r"-[A-VYZa-z]*m([A-Za-z_][\w.]*)?")
