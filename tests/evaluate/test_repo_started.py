@@ -48,6 +48,7 @@ def test_what_scripts_of_base_start_stays() -> None:
         ("${RUN} tools/perf.py", "tools/perf.py"),
         ("/usr/bin/time -f '%e s' -o t.txt ./tools/perf.py", "tools/perf.py"),
         ("perf stat ./tools/perf", "tools/perf"),
+        ("( ' ' ); ./tools/perf", "tools/perf"),
         ("hyperfine -N './tools/perf.py 9'", "tools/perf.py"),
         ("$(Q)$(ROOT)/tools/perf.py", "tools/perf.py"),
         ("$(PYTHON) $(FLAGS) tools/perf.py", "tools/perf.py"),

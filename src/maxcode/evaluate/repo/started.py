@@ -134,13 +134,13 @@ def first_of(line: str) -> str:
     """The word that a command starts, behind those that only start another one; ``$`` if that is a variable."""
     is_behind, before = False, ""
     for raw in _raw_words(line):
-        word = raw.strip("\"'`(){}!@")
+        word = next(iter(raw.strip("\"'`(){}!@").split()), "")
         is_option = is_behind and (before in ("-f", "-o", "-u") or re.match(r"[-%\d]", word) is not None)
         before = word
         if word.removeprefix("/usr").removeprefix("/bin/") in _BEFORE:
             is_behind = True
         elif word and not is_option and not re.fullmatch(r"\w+=.*", word):
-            return word.split()[0]
+            return word
     return ""
 
 
