@@ -11,13 +11,12 @@ import pytest
 
 from maxcode.core.types import Outcome, Program, RepoSpec
 from maxcode.evaluate.repo.admission import _staying
-from maxcode.evaluate.repo.allowed import ends_started, is_script_of_base, outside, why_protected
+from maxcode.evaluate.repo.allowed import outside, why_protected
 from maxcode.evaluate.repo.candidates import ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.git import tracked
 from maxcode.evaluate.repo.installed import in_place_of_others
-from maxcode.evaluate.repo.shadows import Taken, strange_packages, taken_of, why_shadows
-from maxcode.evaluate.repo.started import started_lines
+from maxcode.evaluate.repo.shadows import strange_packages, taken_of, why_shadows
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support import repositories as repos
 from tests.support.rules import SHORT
@@ -143,7 +142,8 @@ BASE = {
     "src/util/strings.ts": "export const y = 1;\n",
     "src/lib/index.js": "exports.x = 1;\n",
     "tests/app.test.ts": "import { expect } from 'chai';\nimport z from \"@scope/fuzz/deep\";\nrequire('assert');\n"
-    "const { x } = require('../src/app');\njest.mock(`axios`);\n",
+    "const { x } = require('../src/app');\njest.mock(`axios`);\n"
+    "import a from 'node:assert';\nimport { test } from 'bun:test';\nimport c from 'npm:yaml';\n",
     "src/main/java/com/acme/Sum.java": "package com.acme;\n\nclass Sum { }\n",
     "test_sums.py": "x = 1\n",
     "perf.c": "int main(void) { return 0; }\n",
@@ -212,10 +212,13 @@ def test_a_new_file_in_the_place_of_a_library_is_refused(tmp_path: Path, path: s
 @pytest.mark.parametrize(
     "path",
     [
-        "src/words/fast.py", "src/words/statistics_of.py", "src/fast/__init__.py", "src/protobuf.py",
+        "src/words/fast.py",
+        "src/words/statistics_of.py", "src/words/scipy.py", "src/words/perf.py",
+        "src/fast/__init__.py", "src/protobuf.py",
         "src/words/more/a.py",
         "src/words/stats.py", "src/dense.h", "src/fast/sums.h", "src/simd/faster.h", "src/gtest.cpp", "src/pad.ts",
-        "src/assert.js", "src/util/fast.ts", "src/fuzz.js", "src/util/numbers.ts", "src/app.css", "ci/fast.py",
+        "src/assert.js", "src/util/fast.ts", "src/fuzz.js", "src/util/numbers.ts",
+        "src/node.ts", "lib/bun.js", "lib/npm.js", "src/app.css", "ci/fast.py",
     ],
 )  # fmt: skip
 def test_a_new_file_of_a_name_of_its_own_may_be_added(tmp_path: Path, path: str) -> None:
@@ -239,16 +242,34 @@ def test_a_patch_puts_no_class_into_a_package_of_others(tmp_path: Path, text: st
         assert ("it puts classes into the package" in refused(tmp_path / path, {path: text})) == is_refused
 
 
+SCALA = {**BASE, "src/Sum.scala": "package com.acme\npackage sums\n\nclass Sum\n", "src/A.kt": "package org.own\n"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_refused"),
+    [
+        ("src/A.scala", 'package com.acme\n// of it\npackage fast\n\nobject A { val x = "no package deal" }\n', False),
+        ("src/A.scala", "package com.acme.sums\n\npackage object fast {\n}\n", False),
+        ("src/A.scala", "/** It's\n * package deal\n */\npackage com.acme\n", False),
+        ("src/A.kt", '@file:JvmName("A") package org.own.fast\nval x = "a package deal"\n', False),
+        ("src/A.scala", "package sums\nclass A\n", True),
+        ("src/A.scala", "package com.acme\nclass B\npackage org.junit { class A }\n", True),
+        ("src/A.scala", "class B; package org.junit { class A }\n", True),
+        ("src/A.scala", "package com.acme {\n}\npackage org.junit { class A }\n", True),
+        ("src/A.scala", "//';package com.acme\npackage org.junit\nclass A\n", True),
+        ("src/A.scala", "/*'\npackage com.acme\n*/\npackage org.junit\nclass A\n", True),
+        ("src/A.kt", "@file:Suppress package org.junit\nclass A\n", True),
+        ("src/A.kt", '@file:JvmName("A")package/**/org.junit\nclass A\n', True),
+        ("src/A.kt", "\ufeffpackage org.junit\n", True),
+        ("src/A.groovy", "package org.own\npackage junit\n", True),
+    ],
+)
+def test_packages_of_scala_and_kotlin_are_told_too(tmp_path: Path, path: str, text: str, is_refused: bool) -> None:
+    assert ("it puts classes into the package" in refused(tmp_path, {path: text}, SCALA)) == is_refused
+
+
 def test_packages_of_kotlin_are_told_too(tmp_path: Path) -> None:
     assert "the package org.junit" in refused(tmp_path, {"src/main/kotlin/A.kt": "package org.junit\nclass A\n"})
-
-
-def test_what_setup_and_build_made_is_not_replaced(tmp_path: Path) -> None:
-    problem = repos.problem_of(repos.made(tmp_path / "base", BASE, EVERY + COMMANDS))
-    made = [".venv/lib/python3.11/site-packages/attrs_x/__init__.py", "build/_deps/g/include/g/port.h"]
-    new = ["src/attrs_x.py", "src/g/port.h", "src/attrs.py", "src/ports.h"]
-    found = [one.split(" (")[0] for one in in_place_of_others(new, problem, Taken(), made)]
-    assert found == ["src/attrs_x.py", "src/g/port.h"]
 
 
 def test_much_text_is_read_in_little_time() -> None:
@@ -266,9 +287,9 @@ def test_much_text_is_read_in_little_time() -> None:
     )
     for sign in signs:
         text = sign * (400_000 // len(sign))
-        for path in ("a.py", "a.h", "a.js", "a.java"):
+        for path in ("a.py", "a.h", "a.js", "a.java", "a.scala"):
             began = time.process_time()
-            taken = taken_of({f"tests/{path}": text}, {path: text}, [path], ["make"])
+            taken = taken_of({f"tests/{path}": text}, {path: text}, [path], {"make"})
             strange_packages(Program({}), Program({path: text}), taken)
             why_shadows(path, taken)
             assert time.process_time() - began < 2, (sign, path)
@@ -287,6 +308,7 @@ def test_much_text_is_read_in_little_time() -> None:
         "META-INF/services/org.junit.platform.launcher.TestExecutionListener",
         "src/main/resources/junit-platform.properties",
         "asv.conf.json", "src/test-setup.ts", "build.js", ".mvn/jvm.config",
+        "justfile", "Taskfile.yml", "Rakefile.rb", "workspace.json", "parcel.config.js",
     ],
 )  # fmt: skip
 def test_what_configures_tests_and_builds_stays(path: str) -> None:
@@ -299,6 +321,7 @@ def test_what_configures_tests_and_builds_stays(path: str) -> None:
     [
         "src/config.ts", "src/configs.js", "src/words/tasks.py", "lib/build.js", "src/vite.ts", "src/setup.js",
         "src/webpack.js", "src/conf.js", "src/workspace.ts", "src/environment.ts", "src/contest.ts",
+        "src/app/workspace.service.ts", "src/parcel.model.ts", "src/justfile.rs", "taskfile/taskfile.go",
     ],
 )  # fmt: skip
 def test_what_only_sounds_like_it_may_be_changed(path: str) -> None:
@@ -316,31 +339,3 @@ def test_a_patch_adds_no_more_files_than_can_be_looked_at() -> None:
     spec, new = RepoSpec("/repo", "0" * 40, ("src/**",), "./app"), [f"src/f{number}.c" for number in range(201)]
     assert outside(new, spec, ["src/a.c"]) == ["201 new files (at most 200)"]
     assert outside(new[1:], spec, ["src/a.c"]) == []
-
-
-SCRIPTS = {
-    "package.json": '{"scripts": {"bench": "npm run load && node --expose-gc perf", "load": "node ci/load.js 9", '
-    '"prebench": "./ready.sh", "start": "node index.js", "build": "esbuild src/index.js"}}',
-    "Makefile": "x = python y.py\ncheck: app\n\t@$(PYTHON) tools/judge.py app\n"
-    "\t$(CC) src/a.js -o app\n\tbash tools/all.sh\n",
-    "go.sh": "cd ci &&\\\n  python3 -m timeit src/b.py\npython3 ci/timing.py\n",
-}
-
-
-def test_what_scripts_of_base_start_stays() -> None:
-    spec = RepoSpec("/repo", "0" * 40, ("**",), "npm run bench", build="npm run build", tests="make check && ./go.sh")
-    assert all(is_script_of_base(path, spec) for path in SCRIPTS)
-    ends = ends_started(started_lines(SCRIPTS, ["npm", "run", "bench", "build", "make", "check"]))
-    for path in (
-        "perf.js",
-        "perf/index.js",
-        "ci/load.js",
-        "ready.sh",
-        "tools/judge.py",
-        "tools/all.sh",
-        "ci/timing.py",
-    ):
-        assert f"/{path}".endswith(ends), path
-    assert "/ci/hooks.js".endswith(ends_started([], ["--require ./ci/hooks.js"]))
-    for path in ("index.js", "src/index.js", "src/a.js", "y.py", "src/perfect.js", "lib/words.py"):
-        assert not f"/{path}".endswith(ends), path

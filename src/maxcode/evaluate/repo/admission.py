@@ -31,7 +31,7 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.workload import WHOLE_RUN
-from maxcode.evaluate.repo.allowed import ends_started, is_script_of_base, why_protected, words_of_commands
+from maxcode.evaluate.repo.allowed import commands_of, is_script_of_base, why_protected, words_of_commands
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.benchmark_source import source_of
 from maxcode.evaluate.repo.canary import places, with_failing_test
@@ -42,7 +42,7 @@ from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, 
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
 from maxcode.evaluate.repo.shadows import READ, STARTED, Taken, is_started, taken_of
-from maxcode.evaluate.repo.started import started_lines
+from maxcode.evaluate.repo.started import ends_started, modules_named, searched_by, started_lines
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.evaluate.repo.told_names import with_told_names
 from maxcode.evaluate.repo.tools_used import tools_used
@@ -324,10 +324,11 @@ def _staying(problem: Problem, files: Mapping[str, Tracked]) -> tuple[dict[str, 
     kept = [path for path in paths if path.endswith((*_CODE, *READ)) or path in scripts]
     found = dict(zip(kept, contents(Path(spec.folder), [files[path].blob for path in kept]), strict=True))
     read = {path: data[:_READ_AT_MOST].decode(errors="replace") for path, data in found.items()}
-    words = words_of_commands(problem)
-    lines = started_lines({path: read[path] for path in scripts}, words)
-    started = ends_started(lines, [value for _, value in problem.spec.env])
-    taken = replace(taken_of(read, problem.program.files, files.keys(), words), started=started)
+    commands, values = commands_of(problem), [value for _, value in problem.spec.env]
+    lines = started_lines({path: read[path] for path in scripts}, words_of_commands(problem))
+    named, searched = modules_named(commands, problem.spec.env), searched_by((*commands, *lines), values)
+    taken = taken_of(read, problem.program.files, files.keys(), named, searched)
+    taken = replace(taken, started=ends_started(lines, values))
     return {
         path: read[path] for path, data in found.items() if path.endswith(_CODE) and len(data) <= _TEXT_AT_MOST
     }, taken

@@ -7,17 +7,29 @@ packaging.  A path that ``edit`` names in full, without a pattern, may be change
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 from maxcode.core.types import Problem, RepoSpec
 from maxcode.evaluate.repo.deciding import is_of_tests, why_decides
-from maxcode.evaluate.repo.shadows import module_of, why_beside
-from maxcode.evaluate.repo.started import MAKEFILES, PACKAGE, SHELL
+from maxcode.evaluate.repo.known_paths import Known, known_of, why_beside, why_in_the_way
+from maxcode.evaluate.repo.packages import folders_of
+from maxcode.evaluate.repo.shadows import module_of
+from maxcode.evaluate.repo.started import (
+    MAKEFILES,
+    MOVES,
+    OWN_RUN,
+    PACKAGE,
+    SCRIPTS,
+    SHELL,
+    STARTED,
+    modules_of,
+    searched_by,
+    words_of,
+)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -79,15 +91,13 @@ def _named(spec: RepoSpec) -> tuple[frozenset[str], tuple[str, ...]]:
 
     Of a build only scripts, because it may name what it compiles.
     """
-    commands = [_words_of(one) for one in (spec.setup, spec.tests, spec.benchmark)]
-    words, built = [word for one in commands for word in one], _words_of(spec.build)
-    scripts = [word for word in built if PurePosixPath(word).suffix in ("", *_SCRIPTS)]
-    modules = [name.replace(".", "/") for one in (words, built) for name in _modules_of(one)]
+    commands = [words_of(one) for one in (spec.setup, spec.tests, spec.benchmark)]
+    words, built = [word for one in commands for word in one], words_of(spec.build)
+    scripts = [word for word in built if PurePosixPath(word).suffix in ("", *SCRIPTS)]
+    modules = [name.replace(".", "/") for one in (words, built) for name in modules_of(one)]
     ends = {f"/{one}{end}" for one in modules for end in (".py", "/__main__.py") if one}
     ends |= {folder + "/__main__.py" for folder in _started(built)}
-    ends |= {
-        folder + end for one in commands for folder in _started(one) for end in _STARTED if folder or end[0] == "/"
-    }
+    ends |= {folder + end for one in commands for folder in _started(one) for end in STARTED if folder or end[0] == "/"}
     examples = {after for word, after in pairwise((*words, "")) if word == "--example"}
     examples |= {PurePosixPath(word).name for word in words if "/examples/" in word}
     ends |= {f"/examples/{one}{end}" for one in examples for end in (".rs", "/main.rs") if one}
@@ -98,7 +108,7 @@ def _started(words: Sequence[str]) -> Iterator[str]:
     """The ends of the paths of the folders, or of the files without their suffix, that a command starts.
 
     Empty: any folder."""
-    folders = [PurePosixPath(after).name for word, after in pairwise((*words, "")) if word in _MOVES]
+    folders = [PurePosixPath(after).name for word, after in pairwise((*words, "")) if word in MOVES]
     for word in _started_words(words):
         name = PurePosixPath(word).name
         if name not in ("", ".."):
@@ -113,7 +123,7 @@ def _started_words(words: Sequence[str]) -> Sequence[str]:
     """What stands behind a name that starts others, its options and their values; all words if that is not known."""
     found: list[str] = []
     for at, word in enumerate(words):
-        is_own = word == "run" and at and words[at - 1] in _OWN_RUN
+        is_own = word == "run" and at and words[at - 1] in OWN_RUN
         if is_own or not _STARTER.fullmatch(PurePosixPath(word).name):
             continue
         is_option, some = True, len(found)
@@ -131,36 +141,8 @@ def _started_words(words: Sequence[str]) -> Sequence[str]:
 
 
 _TOP = "//"  # the folder of the repository itself
-_MOVES = _words("cd pushd -C --chdir --directory --prefix --cwd")
-_STARTER = re.compile(r"(?:node|deno|bun|tsx|python|pypy)[\w.-]*|[\w.-]*-node|run|\$.*")
-_OWN_RUN = _words("vitest npm pnpm yarn cargo")  # names of tests, of scripts and of arguments stand behind their "run"
+_STARTER = re.compile(r"(?:node(?!_modules)|deno|tsx|python|pypy)[\w.-]*|bun(?:x|[\d.]*)|[\w.-]*-node|run|\$.*")
 _GIVES_CODE = re.compile(r"-[A-Za-z]*[cepr]|--(?:eval|print|require|import)")
-_SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
-_STARTED = _words("/__main__.py /index.js /index.mjs /index.cjs /index.ts /main.go .js .ts")  # by the name before it
-_MODULE = re.compile(r"-[A-Za-z]*m([A-Za-z_][\w.]*)?")
-
-
-def _words_of(command: str) -> list[str]:
-    """The words of a command for the shell, those in quotes too, in order; options as they are."""
-    try:
-        words = shlex.split(command, comments=False)
-    except ValueError:
-        words = command.split()
-    parts = (part for word in words for part in re.split(r"[\s;&|()<>=:'\"`]+", word))
-    return [part for part in parts if part]
-
-
-def ends_started(lines: Iterable[str], values: Iterable[str] = ()) -> tuple[str, ...]:
-    """The ends of the paths, behind ``/``, of what commands give to an interpreter or a shell.  ``values``: of the
-    variables that commands get, which may name scripts too."""
-    named = [word for one in values for word in _words_of(one)]
-    found = {f"/{PurePosixPath(word).name}" for word in named if PurePosixPath(word).suffix in _SCRIPTS}
-    for line in lines:
-        words = _words_of(line)
-        if any(_STARTER.fullmatch(PurePosixPath(word).name) and word != "run" for word in words):
-            found |= {folder + end for folder in _started(words) for end in ("", *_STARTED) if folder not in ("", _TOP)}
-        found |= {f"/{PurePosixPath(word).name}" for word in words if PurePosixPath(word).suffix in SHELL}
-    return tuple(sorted(found))
 
 
 def is_script_of_base(path: str, spec: RepoSpec) -> bool:
@@ -170,15 +152,14 @@ def is_script_of_base(path: str, spec: RepoSpec) -> bool:
 
 def words_of_commands(problem: Problem) -> list[str]:
     """All words of all commands and of the variables that they get, in order."""
-    spec, values = problem.spec.repo_spec, [value for _, value in problem.spec.env]
-    return [word for one in (spec.setup, spec.build, spec.tests, spec.benchmark, *values) for word in _words_of(one)]
+    values = [value for _, value in problem.spec.env]
+    return [word for one in (*commands_of(problem), *values) for word in words_of(one)]
 
 
-def _modules_of(words: Sequence[str]) -> Iterator[str]:
-    """What stands behind ``-m``, as Python and its like take the name of a module."""
-    for word, after in pairwise((*words, "")):
-        if found := _MODULE.fullmatch(word):
-            yield found[1] or after
+def commands_of(problem: Problem) -> tuple[str, ...]:
+    """Set-up, build, tests and benchmark."""
+    spec = problem.spec.repo_spec
+    return (spec.setup, spec.build, spec.tests, spec.benchmark)
 
 
 def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:
@@ -186,8 +167,8 @@ def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:
     return sorted(path for path in paths if not why_protected(path, spec))
 
 
-def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
-    """Why a file that base does not have must not be added; empty if it may.  ``known``: all paths of base.
+def _why_not_new(path: str, spec: RepoSpec, known: Known) -> str:
+    """Why a file that base does not have must not be added; empty if it may.
 
     A new file must not take the place of what tests, benchmark or tools import or include.
     """
@@ -205,26 +186,24 @@ def why_not_new(path: str, spec: RepoSpec, known: Collection[str]) -> str:
         return "it has the name of tests or of a benchmark"
     if pure.name in _C_HEADERS:
         return "it has the name of a standard header"
-    taken = any(PurePosixPath(one).name == pure.name and why_protected(one, spec) for one in known)
-    if taken and pure.name != "__init__.py":
-        return "base has a file of this name that must stay"
     return why_beside(path, known, lambda one: why_protected(one, spec))
 
 
-def _in_the_way(path: str, paths: Collection[str]) -> str:
-    """The file that must be a folder, or the folder that must be a file, if this path is to be one; empty if none."""
-    parents = {str(one) for one in PurePosixPath(path).parents}
-    return next((one for one in paths if one in parents or one.startswith(f"{path}/")), "")
+@lru_cache(maxsize=4)
+def _known(spec: RepoSpec, paths: frozenset[str]) -> Known:
+    """The tables of base's paths, which a search asks for each candidate."""
+    return known_of(paths, searched_by((spec.setup, spec.build, spec.tests, spec.benchmark)))
 
 
 def outside(changed: Sequence[str], spec: RepoSpec, known: Collection[str]) -> list[str]:
     """One line for each changed path that a candidate must not change."""
-    found, all_paths = list[str](), {*known, *changed}
+    base, found = _known(spec, frozenset(known)), list[str]()
+    all_paths, folders = {*known, *changed}, base.folders | folders_of(changed)
     if (new := sum(path not in known for path in changed)) > _MOST:
         return [f"{new} new files (at most {_MOST})"]
     for path in changed:
-        why = why_protected(path, spec) if path in known else why_not_new(path, spec, known)
-        if not why and path not in known and (other := _in_the_way(path, all_paths)):
+        why = why_protected(path, spec) if path in known else _why_not_new(path, spec, base)
+        if not why and path not in known and (other := why_in_the_way(path, all_paths, folders)):
             why = f"it cannot be there beside {other}"
         if why:
             found.append(f"{path} ({why})")

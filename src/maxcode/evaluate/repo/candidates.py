@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import final
 
 import anyio.to_thread
@@ -23,6 +24,7 @@ from maxcode.sandbox.sandbox import Blob, Ran
 
 SOURCE_AT_MOST = 8 << 20  # bytes of all files that may be edited
 TESTS = "tests"
+_SHOWN = 5  # reasons
 DOUBTFUL = "a reader must look at this"
 FORGED = "one of the tests must fail, and the tests say that all is well: the patch keeps them from reporting"
 
@@ -46,10 +48,10 @@ def rejected(base: Base, action: Action) -> Evaluation | None:
         return _failed(Outcome.REJECTED, f"the patch removes {missing[0]}; a candidate may change and add files only")
     changed = [path for path, text in program.files.items() if own.files.get(path) != text]
     started = [f"{path} ({STARTED})" for path in changed if is_started(path, spec, base.taken)]
-    if wrong := [*outside(changed, spec, base.files.keys()), *started]:
-        return _failed(Outcome.REJECTED, f"the patch changes files that must stay as in base: {'; '.join(wrong[:5])}")
-    if wrong := list(_hiding(base, [path for path in changed if path not in base.files])):
-        return _failed(Outcome.REJECTED, f"the patch adds files in the place of others: {'; '.join(wrong[:5])}")
+    if wrong := [*outside(changed, spec, base.files.keys()), *started][:_SHOWN]:
+        return _failed(Outcome.REJECTED, f"the patch changes files that must stay as in base: {'; '.join(wrong)}")
+    if wrong := list(islice(_hiding(base, [path for path in changed if path not in base.files]), _SHOWN)):
+        return _failed(Outcome.REJECTED, f"the patch adds files in the place of others: {'; '.join(wrong)}")
     try:
         size = sum(len(text.encode()) for text in program.files.values())
     except UnicodeEncodeError as error:

@@ -32,10 +32,12 @@ _STEMS = _words(
     "makefile gnumakefile bsdmakefile gulpfile gruntfile jakefile cakefile rakefile justfile taskfile setuptests "
     "setupjest wallaby"
 )
+_COMPILED = _words("rs go c h cc cpp cxx hh hpp hxx java kt scala swift zig cs")  # sources, whatever stands before
 _TOOLS_OF_SCRIPTS = _words(
-    "jest vitest vite webpack rollup babel karma mocha ava jasmine protractor playwright cypress esbuild tsup parcel "
-    "tsconfig jsconfig workspace"
+    "jest vitest vite webpack rollup babel karma mocha ava jasmine protractor playwright cypress esbuild tsup "
+    "tsconfig jsconfig"
 )
+_ALSO_WORDS = _words("parcel workspace")  # names of tools too, and more often of what an application is about
 _BETWEEN_DOTS = _words("config conf setup workspace preset")
 _OF_SCRIPTS = _words("js cjs mjs jsx ts cts mts tsx json json5 yml yaml")
 _FOLDERS = _words(
@@ -54,7 +56,8 @@ def why_decides(pure: PurePosixPath) -> str:
     parts, folders = pure.name.lower().split("."), [part.lower() for part in pure.parts[:-1]]
     if pure.name in _NAMES or pure.suffix in _SUFFIXES or (not folders and pure.name in _AT_THE_TOP):
         return "it configures the build or the tests"
-    if not parts[0] or parts[0] in _STEMS or (parts[-1] in _OF_SCRIPTS and _is_of_a_tool(parts)):
+    is_stem = parts[0] in _STEMS and parts[-1] not in _COMPILED
+    if not parts[0] or is_stem or (parts[-1] in _OF_SCRIPTS and _is_of_a_tool(parts)):
         return "a name of this kind configures the build or the tests"
     if is_of_tests(pure.name) or any(_is_apart(one) for one in folders):
         return "it belongs to the tests or the benchmark, or is made by tools"
@@ -68,9 +71,11 @@ def is_of_tests(name: str) -> bool:
 
 def _is_of_a_tool(parts: list[str]) -> bool:
     """Whether a name configures a tool of JavaScript: ``app.config.js``, ``webpack.common.js``, ``tsconfig.json``."""
-    between = parts[1:-1]
-    return not _BETWEEN_DOTS.isdisjoint(between) or (
-        parts[0] in _TOOLS_OF_SCRIPTS and (bool(between) or parts[-1] in ("json", "json5"))
+    between, is_json = parts[1:-1], parts[-1] in ("json", "json5")
+    return (
+        not _BETWEEN_DOTS.isdisjoint(between)
+        or (parts[0] in _TOOLS_OF_SCRIPTS and (bool(between) or is_json))
+        or (parts[0] in _ALSO_WORDS and is_json)
     )
 
 

@@ -8,7 +8,8 @@ where two commands look through folders in another order, the tests may get the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import normpath
@@ -17,6 +18,7 @@ from typing import final
 from maxcode.core.types import Program, RepoSpec
 from maxcode.evaluate.repo.comments import spelled_out, without_comments
 from maxcode.evaluate.repo.gaps import squeezed, with_gaps
+from maxcode.evaluate.repo.packages import folders_of, inside_of, is_inside
 from maxcode.evaluate.repo.word_rules import SUFFIXES_OF_C
 
 PYTHON = (".py", ".pyx", ".pxd", ".so", ".pyd", ".pyc")
@@ -38,17 +40,20 @@ _INCLUDED = re.compile(
 )
 _REQUIRED = re.compile(
     r"(?:\b(?:require|import|resolve|\w*[mM]ock|requireActual|importActual)[ \t]*\([ \t\n]*|\b(?:from|import)[ \t]*)"
-    r"['\"`]((?:@[\w.-]+/)?[\w.-]{1,200})"
+    r"['\"`]((?:@[\w.-]+/)?[\w.-]{1,200}+(?!:))"  # ``node:assert`` is never a file
 )
 _OF_NODE = (
     "assert async_hooks buffer child_process cluster console constants crypto dgram dns domain events fs http http2 "
     "https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder "
     "timers tls tty url util v8 vm wasi worker_threads zlib"
 )
-_PACKAGE = re.compile(rf"(?:^|\*/|;)[ \t]*package[ \t]+({_DOTTED})", re.MULTILINE)
+_PACKAGE = re.compile(rf"(?:^|\*/|;)[ \t]*package[ \t]+(?:object[ \t]+)?({_DOTTED})", re.MULTILINE)
 _DECLARED = with_gaps(r"\bpackage\s+(?:object\s+)?`?([A-Za-z_$][\w.$]*+)")
-_PUTS = {".java": re.compile(_DECLARED + with_gaps(r"\s*(?=[.;])"))}  # behind others no sign is needed
-_ANY_PUTS = re.compile(_DECLARED)
+_PUTS = re.compile(_DECLARED + with_gaps(r"\s*(?=[.;])"))  # of Java; behind others no sign is needed
+# Where a clause begins: on a line of its own, or behind a sign that no prose and no text has there, or an annotation.
+_OTHER_PUTS = re.compile(
+    rf"(?:^|(?<=[^\w \t*/\"'`.,\-])|(?<=\*/)|@[\w.:$]++(?=[ \t]))[ \t]*+(?:{_DECLARED})", re.MULTILINE
+)
 
 
 @final
@@ -57,8 +62,8 @@ class Taken:
     """The names by which files of base, or its commands, ask for what a new file must not give them.
 
     ``modules``: of Python; ``headers``: as they are included; ``scripts``: packages of JavaScript; ``packages``: of
-    Java and its like, those that base has; ``folders``: all of base; ``started``: ends of the paths of what
-    scripts of base start.
+    Java and its like, those that base has; ``folders``: all of base; ``inside``: those that only packages of Python
+    lead to; ``started``: ends of the paths of what scripts of base start.
     """
 
     modules: frozenset[str] = frozenset()
@@ -66,30 +71,45 @@ class Taken:
     scripts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
+    inside: frozenset[str] = frozenset()
     started: tuple[str, ...] = ()
 
 
 def taken_of(
-    staying: Mapping[str, str], editable: Mapping[str, str], known: Collection[str], words: Iterable[str]
+    staying: Mapping[str, str],
+    editable: Mapping[str, str],
+    known: Collection[str],
+    named: Iterable[str],
+    searched: Collection[str] = (),
 ) -> Taken:
     """What files that must stay ask for, and what those to edit ask for where base does not hold it.
 
-    ``known``: all paths of base; ``words``: of its commands.
+    ``known``: all paths of base; ``named``: modules that its commands name; ``searched``: ends of the paths of folders
+    in which Python looks for modules.
     """
-    paths = [PurePosixPath(path) for path in known]
-    folders = frozenset(str(folder) for path in paths for folder in path.parents)
+    paths, folders = [PurePosixPath(path) for path in known], folders_of(known)
     held = {path.name.split(".")[0] for path in paths} | {PurePosixPath(one).name for one in folders}
     ends = {end for path in paths for end in ends_of(path)}
     first, second = _asked(staying), _asked(editable)
-    started = (word.split(".")[0].replace("-", "_") for word in words if re.fullmatch(r"[A-Za-z_][\w.-]*", word))
     both = {**staying, **editable}
     return Taken(
-        frozenset({*first["modules"], *(second["modules"] - held), *started}),
+        frozenset({*first["modules"], *(second["modules"] - held), *named}),
         frozenset(first["headers"] | (second["headers"] - ends)),
         frozenset((first["scripts"] | (second["scripts"] - held)) - set(_OF_NODE.split())),
         frozenset(name for path, text in both.items() for name in _packages(path, text)),
         folders,
+        inside_of(known, {*searched, *_looked_in(paths, first["modules"], inside_of(known))}),
     )
+
+
+def _looked_in(paths: Iterable[PurePosixPath], asked: Collection[str], inside: Collection[str]) -> set[str]:
+    """Packages in which what must stay finds a module by its name alone, so that Python looks there."""
+    places: dict[str, set[str]] = {}
+    for path in paths:
+        if (name := module_of(path)) in asked and name not in sys.stdlib_module_names:
+            at = path.parent.parent if path.stem == "__init__" else path.parent
+            places.setdefault(name, set()).add(str(at))
+    return {at for found in places.values() if found <= set(inside) for at in found}
 
 
 def _asked(texts: Mapping[str, str]) -> dict[str, set[str]]:
@@ -122,7 +142,21 @@ def _includes(text: str) -> Iterator[str]:
 
 
 def _packages(path: str, text: str) -> list[str]:
-    return _PACKAGE.findall(text) if PurePosixPath(path).suffix in JVM else []
+    suffix = PurePosixPath(path).suffix
+    return _joined(text, _PACKAGE, suffix) if suffix in JVM else []
+
+
+def _joined(code: str, clause: re.Pattern[str], suffix: str) -> list[str]:
+    """The packages that clauses name; in Scala one that begins a line right behind such a one is inside it."""
+    found, end = list[str](), -1
+    for one in clause.finditer(code):
+        begins_line = one.start() in (0, code.rfind("\n", 0, one.start(1)) + 1)
+        if suffix == ".scala" and begins_line and end >= 0 and not code[end : one.start()].strip(" \t\n;{"):
+            found.append(f"{found[-1]}.{one[1]}")
+        else:
+            found.append(one[1])
+        end = one.end() if begins_line else -1
+    return found
 
 
 def ends_of(path: PurePosixPath) -> Iterator[str]:
@@ -150,7 +184,7 @@ def module_of(pure: PurePosixPath) -> str:
 def why_shadows(path: str, taken: Taken) -> str:
     """Why a new file may be found in the place of what base's files ask for; empty if it cannot."""
     pure = PurePosixPath(path)
-    if pure.suffix in PYTHON:
+    if pure.suffix in PYTHON and not is_inside(pure, taken.inside, taken.folders):
         new = {one.name for one in pure.parents if str(one) not in taken.folders}  # packages without `__init__.py`
         if names := sorted((new | {module_of(pure)}) & taken.modules):
             return f"files of base import {names[0]}, or a command names it"
@@ -161,34 +195,9 @@ def why_shadows(path: str, taken: Taken) -> str:
     return ""
 
 
-def why_beside(path: str, known: Collection[str], stays: Callable[[str], str]) -> str:
-    """Why a new file may be found in the place of one that base has; empty if it cannot.  ``stays``: why a path of
-    base must stay; empty if it may change."""
-    pure = PurePosixPath(path)
-    if pure.suffix in SCRIPTS:
-        twin = next((one for one in map(PurePosixPath, known) if _is_twin(one, pure)), None)
-        if twin:
-            return f"some tools would take it for {twin}, and others would not"
-    stem = f"{pure.with_suffix('')}."
-    if any(one.startswith(stem) and one.endswith(READ) and one.rfind(".") < len(stem) and stays(one) for one in known):
-        return "base has a source of this name, with another suffix, that must stay"
-    if not (name := module_of(pure)):
-        return ""
-    if any(module_of(PurePosixPath(one)) == name and stays(one) for one in known if name in one):
-        return "base has a module of this name that must stay"
-    top = "" if str(pure.parent) == "." else f"{pure.parent}/"
-    if pure.name == "__init__.py" and any(one.endswith(".py") and one.startswith(top) and stays(one) for one in known):
-        return "below its folder is a file that must stay, which would be imported by another name"
-    return ""
-
-
 def _place(pure: PurePosixPath) -> PurePosixPath:
     """What scripts import to get a file: its path without its suffix, of an ``index`` its folder."""
     return pure.parent if pure.stem == "index" else pure.with_suffix("")
-
-
-def _is_twin(one: PurePosixPath, pure: PurePosixPath) -> bool:
-    return one.suffix in SCRIPTS and _place(one) == _place(pure)
 
 
 def strange_packages(base: Program, candidate: Program, taken: Taken) -> tuple[str, ...]:
@@ -208,4 +217,5 @@ def strange_packages(base: Program, candidate: Program, taken: Taken) -> tuple[s
 def _declared(path: str, text: str) -> list[str]:
     """The packages that a source may declare, also where comments stand in between."""
     code = squeezed(spelled_out(without_comments(text, "script")))
-    return _PUTS.get(PurePosixPath(path).suffix, _ANY_PUTS).findall(code)
+    suffix = PurePosixPath(path).suffix
+    return _PUTS.findall(code) if suffix == ".java" else _joined(code, _OTHER_PUTS, suffix)
