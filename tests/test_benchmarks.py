@@ -17,6 +17,7 @@ import openai
 import pytest
 
 from maxcode.code.source import fences
+from maxcode.evaluate.module.admission import HABITS, LEAST_BEYOND, OF_FEW
 from tests.support.algotune_help import write_algotune
 from tests.support.polybench_help import library
 from tests.support.provider import serving
@@ -219,7 +220,8 @@ def test_degenerate_references_are_counted_and_a_recorded_one_is_not_looked_at_a
     assert "numerically meaningless" in first.stdout and "1 degenerate" in first.stdout
     assert second.stdout == first.stdout and second.stderr == ""
     (row,) = json.loads((tmp_path / "out" / "degenerate.json").read_text())["rows"]
-    assert row["meaningless"] and row["own_error"] > 1e-2 and row["compared"] + row["skipped"] == 12
+    assert row["meaningless"] and row["own_error"] > 1e-2
+    assert 2 * LEAST_BEYOND <= row["compared"] + row["skipped"] <= len([*HABITS, *OF_FEW])  # as time allows
 
 
 def test_the_driver_of_openevolve_measures_throughput(tmp_path: Path) -> None:
