@@ -92,7 +92,7 @@ def _called(unit: Unit, node: Node) -> set[Object]:
 
 
 def _in_macro(unit: Unit, node: Node) -> set[Object]:
-    words = {(one.text,) for one in expanded(unit, node.start_byte, node.end_byte) if one.is_word}
+    words: set[Object] = {(one.text,) for one in expanded(unit, node.start_byte, node.end_byte) if one.is_word}
     return words - _known(unit, "number")
 
 
