@@ -239,6 +239,9 @@ EVASIONS = {
     " i += S) ;"),
     "a brace in a condition": ("hidden", "\n#ifdef NEVER\n}\n#endif\n"),
     "a loop of jumps": ("hidden", "int i = 0; again: C[i] = A[i]; if (++i < n) goto again;"),
+    "a text behind a word that ends in R": ("assembly", '\n#define ERR ""\nf(ERR"("); asm("nop"); f(ERR")");'),
+    "a character of several bytes": ("assembly", "f(L'\"'); asm(\"nop\"); f(L'\"');"),
+    "digits in groups": ("assembly", "f(1'000); asm(\"nop\"); f(1'000);"),
     "a pushed macro": ("hidden", '\n#pragma push_macro("n")\n'),
     "counted names": ("hidden", "int x = __COUNTER__;"),
 }  # fmt: skip
@@ -253,6 +256,10 @@ def test_a_condition_that_the_text_decides_is_decided() -> None:
     assert body("\n#if 0\n}}} pthread_create();\n#endif\n") == set()
     assert body("\n#define W 8\n#if W > 4 && defined(W)\nfork();\n#else\n}\n#endif\n") == {"threads"}
     assert body("\n#ifndef T\n#define T 1\n#endif\nfor (int i = 0; i < n; i += T) C[i] = 0;") == set()
+
+
+def test_a_text_behind_a_word_that_ends_in_r_ends_as_any_other() -> None:
+    assert body('printf(COLOR"(%d) x\\n", n);\nint y = 1;') == set()
 
 
 def test_a_text_that_cannot_be_read_is_hidden() -> None:

@@ -77,26 +77,60 @@ def test_rows_that_depend_on_each_other_keep_their_order_but_not_that_inside(sta
     [
         ("add(n, A, A)", False),
         ("add(n, A + 1, A)", False),
+        ("add(n, 1 + A, A)", False),
         ("add(n, &A[n], &A[0])", False),
+        ("add(n, (double *)A, A)", False),
+        ("add(n, A + auto_n, n > 8 ? A : B)", False),
+        ("add(n, ALSO_A, A)", False),
+        ("add(n, &v[1], v.data())", False),
+        ("add(n, m->a, &m->a[8])", False),
+        ("add(n, rows(0), rows(8))", False),  # which may return parts of one array
+        ("add(n, std::begin(v), v.data())", False),
+        ("whole(n, I, I)", False),
         ("add(n, A + n + 8, B + n + 8)", True),
         ("add(n, A + SIZE, B + SIZE)", True),
+        ("add(n, A + auto_n, B + auto_n)", True),
+        ("add(n, A + COUNT, B + COUNT)", True),
+        ("add(n, v.data(), w.data())", True),
+        ("add(n, p.get(), q.get())", True),
+        ("add(n, (double *)A, (double *)B)", True),
+        ("add(n, reinterpret_cast<double *>(A), reinterpret_cast<double *>(B))", True),
+        ("add(n, m->a, m->b)", True),
+        ("add(n, &m->a[n], (*m).b)", True),
+        ("add(n, new double[n], new double[n])", True),
+        ("add(n, (double *)malloc(n * sizeof(double)), (double *)malloc(n * sizeof(double)))", True),
+        ("add(n, std::begin(v), std::begin(w))", True),
+        ("add(n, POLYBENCH_ARRAY(A), POLYBENCH_ARRAY(B))", True),  # of another file
+        ("add(n, STARRED(A), STARRED(B))", True),
         ("dot(n, A, A)", True),  # which writes to neither
     ],
 )
 def test_a_function_that_gets_one_array_under_two_names_is_left_alone(call: str, is_free: bool) -> None:
     name = call.partition("(")[0]
     text = f"""#define SIZE 8
+#define ALSO_A (A)
+#define STARRED(x) *(&x)
+enum {{ COUNT = 8 }};
+struct pair {{ double *a, *b; }};
 static void add(int n, double *to, const double *from) {{
     for (int i = 0; i < n; i++) to[i + 1] = from[i] + 1.0;
+}}
+static void whole(int n, int *to, const int *from) {{
+    for (int i = 0; i < n; i++) to[i] = from[i] + 1;
 }}
 static double dot(int n, const double *x, const double *y) {{
     double sum = 0.0;
     for (int i = 0; i < n; i++) sum += x[i] * y[i];
     return sum;
 }}
-void f(int n, double *A, double *B) {{ {call}; }}
+void f(int n, double *A, double *B, int *I, pair *m, std::vector<double> &v, std::vector<double> &w) {{
+    auto auto_n = n / 2;
+    std::unique_ptr<double[]> p(new double[n]), q(new double[n]);
+    {call};
+}}
 """
-    assert any(f"in {name}" in one for step in ("simd", "unroll", "parallel") for one in offered(text, step)) is is_free
+    labels = [one for step in ("simd", "unroll", "parallel") for one in offered(text, step, "cpp")]
+    assert any(f"in {name}" in one for one in labels) is is_free
 
 
 def test_loops_whose_bounds_depend_on_each_other_do_not_change_places() -> None:

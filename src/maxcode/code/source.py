@@ -185,12 +185,23 @@ def tokens(text: str) -> list[Token]:
     return [token for token in _tokens_and_newlines(encode(text)) if token.text != "\n"]
 
 
-def without_comments(text: str) -> str:
-    """A C or C++ text with a blank in the place of each comment; its lines keep their numbers."""
-    return decode(_TOKEN.sub(lambda one: _SEEN.sub(b" ", one[0]) if one["space"] is not None else one[0], encode(text)))
+def without_comments(text: str, keeps_literals: bool = True) -> str:
+    """A C or C++ text with a blank in the place of each comment, and ``""`` in that of each literal that is not kept.
+
+    Its lines keep their numbers.  What is not closed stays: in a language that is nearly C it may open nothing.
+    """
+
+    def put(one: re.Match[bytes]) -> bytes:
+        if _CLOSED.fullmatch(one[0]) is None or (keeps_literals and one["space"] is None):
+            return one[0]
+        return (b'""' if one["space"] is None else b" ") + b"\n" * one[0].count(b"\n")
+
+    return decode(_TOKEN.sub(put, encode(text)))
 
 
-_SEEN = re.compile(rb"[^\n]+")
+_CLOSED = re.compile(
+    rb"""//.*|/\*.*\*/|(?:u8|[uUL])?(?:R"[^(]*\(.*"|"(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+')""", re.DOTALL
+)
 
 
 def _tokens_and_newlines(data: bytes) -> Iterator[Token]:

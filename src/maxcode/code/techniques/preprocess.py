@@ -67,7 +67,8 @@ def expand(text: str) -> Expanded:
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _LEXEMES = re.compile(
     r"""(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\((?P<inside>.*?)(?:\)(?P=mark)"|\Z))
-    |(?P<literal>"(?:\\.|[^"\\\n])*+"?|(?<![\w])'(?:\\.|[^'\\\n])*+'?)
+    |(?P<literal>(?:u8|[uUL])?(?:"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?))
+    |(?P<word>[A-Za-z_$\x80-\U0010ffff][\w$\x80-\U0010ffff]*|\.?\d(?:'\w|[eEpP][+-]|[\w.])*)
     |(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
     |(?P<newline>\n)
     |(?P<digraph>%:|<%|%>|<:|:>)""",

@@ -10,19 +10,17 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import median
 
 from maxcode.code.languages import language
+from maxcode.code.source import without_comments
 from maxcode.core.types import Problem, Program, Timing
 from maxcode.evaluate.program.lower_bound import MARGIN
 
 FAR = 10.0  # a speed-up above this triggers a re-check
 
-_OPENS = re.compile(r"//|/\*|R\"(?P<raw>[^()\\ ]{0,16})\(|[\"']")
-_INSIDE = {
-    sign: re.compile(rf"(?:[^{end}\\\n]|\\.)*+", re.DOTALL) for sign, end in (("//", ""), ('"', '"'), ("'", "'"))
-}
+_SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|embed)(?:_next)?[ \t]*([<\"])([^>\"\n]*)[>\"]", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b")
 _GIVING_THEM = (re.compile(r"\b__attribute(?:__)?\s*\(\([^;{}]*"), re.compile(r"\[\[[^\]]*"))
@@ -81,10 +79,9 @@ def _uses(tongue: str, program: Program) -> Iterator[tuple[str, str]]:
 
 
 def _in_c(text: str) -> Iterator[tuple[str, int]]:
-    joined = text.replace("\\\n", "")  # joins words that are split over lines
-    parts = [*_parts(joined)]
-    code = _blanked(joined, parts)
-    for match in _INCLUDE.finditer(_blanked(joined, [(start, end) for start, end in parts if joined[start] == "/"])):
+    joined = _SPLICE.sub("", text)  # joins words that are split over lines
+    code = without_comments(joined, keeps_literals=False)
+    for match in _INCLUDE.finditer(without_comments(joined)):
         if match[2].startswith("/") or ".." in match[2].split("/"):
             yield "an include from elsewhere", joined.count("\n", 0, match.start()) + 1
     for pattern, what in _IN_C:
@@ -93,43 +90,6 @@ def _in_c(text: str) -> Iterator[tuple[str, int]]:
     lists = (one for giving in _GIVING_THEM for one in giving.finditer(code))  # each is read once
     if (given := next((one for one in lists if _ATTRIBUTES.search(code, *one.span())), None)) is not None:
         yield "attributes", code.count("\n", 0, given.start()) + 1
-
-
-def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """Where comments and texts begin and end.  Of many signs that begin none only the first looks for the end."""
-    at, endless = 0, dict[str, int]()
-    while (opens := _OPENS.search(text, at)) is not None:
-        start, sign = opens.start(), opens[0]
-        at = start + 1
-        if start >= endless.get(sign, 0):
-            ends, end = _end(text, opens)
-            if ends:
-                yield start, end
-                at = end
-            else:
-                endless[sign] = end
-
-
-def _end(text: str, opens: re.Match[str]) -> tuple[bool, int]:
-    """Whether a comment or a text ends, and where; if not, up to where no other one that begins so does."""
-    sign, inside = opens[0], opens.end()
-    if (known := _INSIDE.get(sign)) is not None and (found := known.match(text, inside)) is not None:
-        end = found.end()
-        return (True, end) if sign == "//" else (text[end : end + 1] == sign, end + 1)
-    close = "*/" if sign == "/*" else f'){opens["raw"]}"'
-    end = text.find(close, inside)
-    return (True, end + len(close)) if end >= 0 else (False, len(text))
-
-
-def _blanked(text: str, parts: Sequence[tuple[int, int]]) -> str:
-    """The text without these parts.  It keeps the number of lines, and a token in place of each part, so that the text
-    before and after does not become one word."""
-    kept, at = list[str](), 0
-    for start, end in parts:
-        lines = "\n" * text.count("\n", start, end)
-        kept += text[at:start], f" {lines}" if text[start] == "/" else f'""{lines}'
-        at = end
-    return "".join((*kept, text[at:]))
 
 
 def _in_python(text: str) -> Iterator[tuple[str, int]]:

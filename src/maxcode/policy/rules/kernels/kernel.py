@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, count
+from itertools import count
 from typing import final
 
 from tree_sitter import Node
@@ -15,7 +15,8 @@ from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
-from maxcode.code.source import Patch, text_of
+from maxcode.code.source import Patch
+from maxcode.policy.rules.kernels.arguments import ALLOCATES, is_given_one_array_twice
 from maxcode.policy.rules.kernels.macro_uses import without_macros
 from maxcode.policy.rules.kernels.nest import (
     Assign,
@@ -39,7 +40,7 @@ _UP_TO = r"(?:[\s*&]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*,)*
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
-_OWN_MEMORY = re.compile(r"\([\w ]+\* ?\) ?(?:malloc|calloc|aligned_alloc)\(|(?:malloc|calloc|aligned_alloc)\(")
+_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:{ALLOCATES})\(")
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 _NUMBERS = ("double", "float", "int", "long")
@@ -153,7 +154,7 @@ class Kernel:
 def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
     named = (function for function in unit.functions if not function.method and function.name != "main")
-    plain = (one for one in named if not _jumps(one.body) and not _is_given_one_array_twice(unit, one))
+    plain = (one for one in named if not _jumps(one.body) and not is_given_one_array_twice(unit, one))
     read_in = ((function, without_macros(unit, function, read(function.body))) for function in plain)
     found = (Kernel(unit, function, _exact(unit, body)) for function, body in read_in)
     return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)) and not _points_into(kernel))
@@ -162,18 +163,6 @@ def kernels(unit: Unit) -> tuple[Kernel, ...]:
 def _jumps(body: Node) -> bool:
     """Whether a function has labels: a copy of one is another label of that name, and a jump may pass what is new."""
     return body.type == "labeled_statement" or any(map(_jumps, body.named_children))
-
-
-def _is_given_one_array_twice(unit: Unit, function: Function) -> bool:
-    """Whether a call of the program gives a function one array under two names, of which it may write to one."""
-    pointers = [(at, one.const) for at, one in enumerate(function.parameters) if one.kind == "pointer"]
-    pairs = [(a, b) for (a, reads_a), (b, reads_b) in combinations(pointers, 2) if not (reads_a and reads_b)]
-    for _, _, given in unit.calls(function.name):
-        words = [words_in(text_of(one)) - unit.macros.keys() for one in given]
-        shared = {word for a, b in pairs if b < len(words) for word in words[a] & words[b]}
-        if any(not word[0].isdigit() and not _is_integer(unit, word, "all") for word in shared):
-            return True
-    return False
 
 
 def _points_into(kernel: Kernel) -> bool:
