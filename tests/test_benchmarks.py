@@ -17,8 +17,8 @@ import openai
 import pytest
 
 from maxcode.code.source import fences
+from maxcode.evaluate.function.habits import HABITS, OF_FEW
 from maxcode.evaluate.module.admission import LEAST_BEYOND
-from maxcode.evaluate.module.inside.values import HABITS, OF_FEW
 from tests.support.algotune_help import write_algotune
 from tests.support.polybench_help import library
 from tests.support.provider import serving
