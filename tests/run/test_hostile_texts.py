@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.code import techniques
 from maxcode.core.method import Method
 from maxcode.core.types import Action, Evaluation, Feedback, Observation, Outcome, Problem, Program, ProgramSpec, State
 from maxcode.evaluate.ladder.reject import not_permitted, reject
@@ -95,6 +96,19 @@ def test_a_sum_of_many_terms_is_measured(tmp_path: Path) -> None:
     (tmp_path / "fast.py").write_text(f"x = {SUM}\nprint(int(input()) * x // 1500)\n")
     found = evaluate_source(tmp_path / "fast.py", Request(tmp_path / "slow.py", tmp_path / "tests"))
     assert found.outcome is Outcome.CORRECT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int f(int x) { " + "".join(f"if (x == {i}) return 1; else " for i in range(110)) + "return 0; }",
+        "double f(double *A) { return " + " + ".join(f"A[{i}]" for i in range(200)) + "; }",
+        "void f(int n, double *A) {" + "for (int i = 0; i < n; i++) A[i] = i;\n" * 600 + "}",
+        "void f(int n, double *A) {" + "".join(f"for (int a{i} = 0; a{i} < n; a{i}++) " for i in range(16)) + "n++; }",
+    ],
+)
+def test_chains_sums_and_many_loops_of_honest_texts_are_read(text: str) -> None:
+    assert techniques.used("c", text) == set()
 
 
 REPEATED = (

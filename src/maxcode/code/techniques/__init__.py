@@ -46,7 +46,7 @@ _PHRASES = {
 TECHNIQUES = tuple(_PHRASES)
 _SIZED = {"tiling": "tile", "unrolling": "unroll", "simd": "vector"}
 _SNIPPET = 80
-_LONG = 40_000  # characters of the longest kernel that is read; the worst such texts take a second or two
+_LONG = 40_000  # characters of the longest kernel that is read; the worst such texts take 10 s or so
 # Only C++ grammars know it.
 _ATTRIBUTE = re.compile(r"\[ \[ [a-z_]\w* (?:::|\(|,|\] \])[^;{}\n]{0,400}?(?:\] \]|(?<=\] \]))")
 _C_FAMILY = ("c", "cpp")

@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import final
 
 from maxcode.code.techniques.keywords import Found
@@ -200,10 +200,13 @@ def _products(unit: Unit, loop: Loop, counter: str) -> Iterator[_Block]:
             yield _Block(unit, loop, loop.body, counter, size, factor, products=True)
 
 
-def _factors(unit: Unit, text: str, counter: str) -> Iterator[str]:
-    """The factors of ``counter`` in an expression; a shift counts as its power of two."""
-    if counter not in words(text):
-        return
+@lru_cache(maxsize=1 << 14)
+def _factors(unit: Unit, text: str, counter: str) -> frozenset[str]:
+    """The factors of ``counter`` in an expression; a shift counts as its power of two.  Each block asks again."""
+    return frozenset(_each_factor(unit, text, counter)) if counter in words(text) else frozenset()
+
+
+def _each_factor(unit: Unit, text: str, counter: str) -> Iterator[str]:
     atom = r"\(?\s*([A-Za-z_]\w*|\d+)\b(?!\s*[(\[.])"
     around = rf"\b{re.escape(counter)}\b(?:[^\[\]*,]*\))?\s*"
     for found in re.finditer(rf"{around}(?P<op>\*|<<)\s*{atom}", text):
@@ -218,11 +221,13 @@ def _factors(unit: Unit, text: str, counter: str) -> Iterator[str]:
 def steps(unit: Unit, loop: Loop) -> dict[str, str]:
     """Counter of a loop -> its step in an iteration, as text; a variable that grows by a factor is no counter."""
     found: dict[str, str] = {}
+    compared = words(loop.condition)
     for place in (loop.update, loop.body):
         for write in unit.writes:
-            step = _step(write.name, write.op, write.value) if place.holds(write.at) else None
-            if step is not None and write.name in words(loop.condition):
-                found.setdefault(write.name, step)
+            if place.holds(write.at) and write.name in compared:
+                step = _step(write.name, write.op, write.value)
+                if step is not None:
+                    found.setdefault(write.name, step)
         if found:
             break
     return found
@@ -249,8 +254,9 @@ def _repeated(block: _Block) -> Iterator[Found]:
         shapes[_shape(statement.text)].add(statement.text)
     most = max((len(texts) for shape, texts in shapes.items() if _computes(shape)), default=0)
     copies = max((len(texts) for shape, texts in shapes.items() if "[" in shape), default=0)
-    terms = any(_repeats_terms(statement.text, block.size) for statement in statements)
-    if (neighbours and (most >= 2 or copies >= 4 or terms)) or most >= block.size > 2:
+    if neighbours and most < 2 and copies < 4:
+        neighbours = any(_repeats_terms(statement.text, block.size) for statement in statements)
+    if neighbours or most >= block.size > 2:
         yield Found(block.loop.line, "unrolling", block.size)
 
 
@@ -276,10 +282,12 @@ def _canonical(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
+@lru_cache(maxsize=1 << 14)
 def _shape(text: str) -> str:
     return re.sub(r"[A-Za-z_]\w*", "v", re.sub(r"\b\d[\w.]*", "0", _canonical(text)))
 
 
+@lru_cache(maxsize=1 << 14)
 def _computes(shape: str) -> bool:
     bare = shape
     for _ in range(4):

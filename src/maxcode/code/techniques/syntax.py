@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, final
 
 from tree_sitter import Node
@@ -19,13 +19,15 @@ from maxcode.code.source import decode, line_of, parse, text_of, walk
 from maxcode.code.techniques.integer_constants import constant
 
 _WORD = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
-# The time grows with the square of both.  The depth is that of nodes, as a mean over the text.
-_DEPTH_AT_MOST, _LOOPS_AT_MOST = 100, 500
+# The time grows with the square of each.  Depths are means over the text: that of nodes, and that of loops alone.
+_DEPTH_AT_MOST, _LOOPS_AT_MOST, _LOOPS_DEEP_AT_MOST = 500, 1500, 12
+_LOOPS = ("for_statement", "while_statement", "do_statement")
 
 
-def words(text: str) -> set[str]:
+@lru_cache(maxsize=1 << 14)
+def words(text: str) -> frozenset[str]:
     """The identifiers (and keywords) of an expression."""
-    return set(_WORD.findall(text))
+    return frozenset(_WORD.findall(text))
 
 
 class Span(NamedTuple):
@@ -117,10 +119,12 @@ class Unit:
         self._enumerators: list[tuple[str, str]] = []
         self._breaks: list[tuple[int, str]] = []  # the conditions of breaks
         self._too_much: int | None = None
-        room = _DEPTH_AT_MOST * len(source.data)
+        room, room_of_loops = (most * len(source.data) for most in (_DEPTH_AT_MOST, _LOOPS_DEEP_AT_MOST))
         for node in walk(self.root):
-            room -= node.end_byte - node.start_byte
-            if room < 0 or len(self.loops) > _LOOPS_AT_MOST:
+            size = node.end_byte - node.start_byte
+            room -= size
+            room_of_loops -= size * (node.type in _LOOPS)
+            if min(room, room_of_loops) < 0 or len(self.loops) > _LOOPS_AT_MOST:
                 self._too_much = line_of(node)
                 break
             self._note(node)
@@ -128,7 +132,7 @@ class Unit:
 
     def _note(self, node: Node) -> None:
         match node.type:
-            case "for_statement" | "while_statement" | "do_statement":
+            case kind if kind in _LOOPS:
                 self.loops.append(_loop(node))
             case "function_definition":
                 self.functions += _function(node)
