@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxcode.code.prose import prose
 from maxcode.code.source import (
     answer_of,
     decode,
@@ -19,7 +20,6 @@ from maxcode.code.source import (
     line_of,
     normalise,
     parse,
-    prose,
     text_of,
     tokens,
     unified_diff,

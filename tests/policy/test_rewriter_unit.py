@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from maxcode.code.cpp.edit import kind_of
 from maxcode.code.cpp.effects import effects
-from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unit import RUNTIME_END, Unit
 from maxcode.code.source import Patch, encode, normalise, parse, tokens
 from maxcode.policy.rules.rewriter import reachable
 from maxcode.policy.rules.rewriter.rules import edits
@@ -140,6 +140,13 @@ def test_the_runtime_is_no_part_of_the_program_for_later_rules() -> None:
     assert labels("attribute", once) == labels("attribute", text)
     assert " reader_buffer = 16384;" in once
     assert " reader_buffer = 4096;" in tuned(once, "reader_buffer", 4096)
+
+
+def test_a_runtime_without_an_end_is_part_of_the_program() -> None:
+    begin, whole = "// ---- maxcode runtime: reader ----\n", "// ---- maxcode runtime: a ----\nint a;\n" + RUNTIME_END
+    cut = unit(f"{begin}{text_of('streams.cpp')}{whole}\nint b;\n{begin}")
+    assert [cut.between(*span) for span in cut.runtime] == [f"{whole}\n"]
+    assert labels("attribute", f"{begin}{text_of('streams.cpp')}") == labels("attribute", text_of("streams.cpp"))
 
 
 def test_local_edits_work_in_a_file_with_parse_errors() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from maxcode.code.source import prose
+from maxcode.code.prose import prose
 from maxcode.core.types import Interval, Outcome, Program
 from maxcode.run.report import write_report
 from maxcode.run.report.charts import BestStep, Dot, count_ticks, curve, ratio_ticks, samples
@@ -197,6 +197,11 @@ def test_files_that_came_went_or_stayed_are_each_told() -> None:
         ("never closed\n```cpp\nint main() {", "never closed"),
         ("```\nonly code\n```", ""),
         ("inline ``` ticks stay", "inline ``` ticks stay"),
+        ("a\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\nb", "a\nb"),
+        ("a\n------- SEARCH:\nx\n=======\ny\n+++++++ REPLACE\nb", "a\nb"),
+        ("cut\n<<<<<<< SEARCH a.cpp\nint x;", "cut"),
+        ("see\n----- Search space\nIt is large.", "see\n----- Search space\nIt is large."),
+        ("see\n----- Search\nIt is large.", "see\n----- Search\nIt is large."),
     ],
 )
 def test_the_words_of_a_completion_are_what_is_not_code(completion: str, words: str) -> None:

@@ -121,7 +121,8 @@ import sys
 from maxcode.code import techniques
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.definitions import definitions
-from maxcode.code.source import fences, normalise, prose
+from maxcode.code.source import fences, normalise
+from maxcode.code.prose import prose
 from maxcode.core.types import Program
 from maxcode.evaluate.function.libraries import forbidden
 from maxcode.evaluate.module.resources import kernel_lines

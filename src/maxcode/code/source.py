@@ -323,11 +323,6 @@ class Fence(NamedTuple):
 
 _FENCE = re.compile(r" {0,3}(?P<ticks>`{3,}|~{3,})[ \t]*(?P<tag>[^\s`]*)[^`]*")
 _CLOSING = re.compile(r" {0,3}(?P<ticks>[`~]{3,})[ \t]*")
-_OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_EDIT = re.compile(  # as ``llm/completion/edits.py`` reads them
-    r"^[ \t]*(?:<{5,}|-{5,}) ?SEARCH\b.*?(?:^[ \t]*(?:>{5,}|\+{5,})[^\n]*(?:\n|\Z)|\Z)",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
 _REASONING = re.compile(
     r"(?P<open>^[ \t]*(?:<(?i:think|thinking|reasoning)>|\[THINK\]))"
     r"|(?<![\"'])(?<!(?<!`)`)(?:</(?i:think|thinking|reasoning)>|\[/THINK\])(?![\"']|`(?!`))",
@@ -372,22 +367,6 @@ def answer_of(completion: str) -> str:
             kept.append(completion[start : tag.start()])
             reasoning = True
     return "".join(kept if reasoning else [*kept, completion[start:]])
-
-
-def prose(completion: str) -> str:
-    """A completion without its reasoning, its code blocks and its edits; a block that is never closed extends to the
-    end."""
-    kept: list[str] = []
-    fence = ""
-    for line in answer_of(completion).splitlines():
-        found = _OPENING.match(line)
-        if not fence and found:
-            fence = found[1]
-        elif not fence:
-            kept.append(line)
-        elif line.strip().startswith(fence) and not line.strip().strip(fence[0]):
-            fence = ""
-    return _EDIT.sub("", "\n".join(kept)).strip()
 
 
 def fenced(text: str, tag: str = "") -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from maxcode.code.source import fenced, prose, unified_diff
+from maxcode.code.prose import prose
+from maxcode.code.source import fenced, unified_diff
 from maxcode.core.history import Reached
 from maxcode.core.roles import Observe
 from maxcode.core.types import Evaluation, Program, Section, State

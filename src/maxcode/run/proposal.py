@@ -17,7 +17,7 @@ from typing import final
 import tomli_w
 
 from maxcode.code.hunks import hunks_of
-from maxcode.code.source import prose
+from maxcode.code.prose import prose
 from maxcode.core.files import write_whole
 from maxcode.core.printable import printable
 from maxcode.core.types import Problem

@@ -10,7 +10,7 @@ from itertools import islice
 from textwrap import shorten
 from typing import final
 
-from maxcode.code.source import prose
+from maxcode.code.prose import prose
 from maxcode.core.history import Result
 from maxcode.core.printable import printable
 from maxcode.core.types import Evaluation, Hotspot, Outcome, Program, State

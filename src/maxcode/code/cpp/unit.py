@@ -22,7 +22,7 @@ from maxcode.code.source import Patch, Token, parse, text_of, tokens, walk
 
 RUNTIME_BEGIN = "// ---- maxcode runtime: "
 RUNTIME_END = "// ---- end of maxcode runtime ----"
-_RUNTIME = re.compile(rf"{RUNTIME_BEGIN}.*?(?:{RUNTIME_END}\n?|\Z)".encode(), re.DOTALL)
+_RUNTIME = re.compile(rf"(?P<begin>{RUNTIME_BEGIN})|{RUNTIME_END}\n?".encode())
 _PRELUDE = re.compile(
     rb"[ \t]*(?:#[ \t]*include[ \t]*<[^\n]*|#[ \t]*pragma[ \t]+(?:GCC|once)\b[^\n]*"
     rb"|#[ \t]*define[ \t]+_[A-Z]\w*[^\n\\]*|//(?! ----)[^\n]*)?\n"
@@ -57,8 +57,16 @@ class Unit:
 
     @cached_property
     def runtime(self) -> tuple[Span, ...]:
-        """The byte ranges of the runtime that earlier rewrites inserted."""
-        return tuple(match.span() for match in _RUNTIME.finditer(self.data))
+        """The byte ranges of the runtime that earlier rewrites inserted; a beginning without an end begins nothing."""
+        found: list[Span] = []
+        start: int | None = None
+        for mark in _RUNTIME.finditer(self.data):
+            if mark["begin"] is not None:
+                start = mark.start()
+            elif start is not None:
+                found.append((start, mark.end()))
+                start = None
+        return tuple(found)
 
     @cached_property
     def prelude(self) -> int:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from maxcode.code.source import fenced, prose, writable
+from maxcode.code.prose import prose
+from maxcode.code.source import fenced, writable
 from maxcode.code.techniques import describe
 from maxcode.core.types import (
     GOALS,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.code.source import prose
+from maxcode.code.prose import prose
 from maxcode.core.types import Action, Evaluation, Outcome, Program, StateId, Timing
 from maxcode.run.report.charts import SMALL, samples
 from maxcode.run.report.diff import DiffStyle, program_diff
