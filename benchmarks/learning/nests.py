@@ -19,7 +19,7 @@ from maxcode.code.expressions import value_of
 
 FLAGS = ("-std=gnu17", "-O3", "-march=native", "-ffast-math")
 CHECKED = (1, 2, 7, 17, 33)  # drawn from for the small sizes
-PASS = 45_000_000  # operations of all calls of a pass: some milliseconds of an original that the compiler vectorises
+PASS = 120_000_000  # operations of all calls of a pass: some milliseconds of an original that the compiler vectorises
 
 
 @final
