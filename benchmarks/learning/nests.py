@@ -19,7 +19,8 @@ from maxcode.code.expressions import value_of
 
 FLAGS = ("-std=gnu17", "-O3", "-march=native", "-ffast-math")
 CHECKED = (1, 2, 7, 17, 33)  # drawn from for the small sizes
-PASS = 120_000_000  # operations of all calls of a pass: some milliseconds of an original that the compiler vectorises
+PASS = 75_000_000  # operations of all calls of a pass: some milliseconds of an original that the compiler vectorises
+ROOM = 190_000_000  # bytes of the arrays of all calls, which a problem bounds too
 
 
 @final
@@ -31,6 +32,12 @@ class Nest:
     body: str
     timed: Mapping[str, int]
     flop: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of the arrays of a call."""
+        extents = [one.partition("[")[2].rstrip("]") for one in self.arguments if "[" in one]
+        return sum(8 * value_of(extent, self.timed) for extent in extents)
 
 
 def written(folder: Path, count: int, seed: int = 0) -> list[Path]:
@@ -56,7 +63,7 @@ def _folder(folder: Path, nest: Nest, draw: Random) -> Path:
             "timed": [dict(nest.timed)],
             "checked": [dict.fromkeys(nest.timed, 3), *checked],
             "flop": nest.flop,
-            "calls": -(-PASS // value_of(nest.flop, nest.timed)),
+            "calls": min(-(-PASS // value_of(nest.flop, nest.timed)), ROOM // nest.size),
         },
     }
     (folder / f"{name}.h").write_text(f"{signature};\n")
