@@ -32,7 +32,6 @@ from typing import Any
 
 import anyio
 
-from maxcode.code.definitions import definitions
 from maxcode.code.hunks import Hunk, groups_of, hunks_of
 from maxcode.code.languages import language_at
 from maxcode.code.linked_hunks import units
@@ -40,7 +39,7 @@ from maxcode.code.source import lines_of, normalise
 from maxcode.core.types import Evaluation, Problem, Program
 from maxcode.errors import MaxcodeError
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
-from maxcode.run.smaller_patch import FILE, smaller_patch
+from maxcode.run.smaller_patch import FILE, functions_in, smaller_patch
 from maxcode.sandbox.selftest import open_safe
 from repositories import LIST, confirmed, prepared
 
@@ -155,7 +154,7 @@ def drawn(base: Program, commit: Program, count: int, seed: int) -> list[Plant]:
     for turn in range(count * _TRIES if paths else 0):
         kind, path = kinds[turn % len(kinds)], random.choice(paths)
         text = commit.files[path]
-        place = Place(language_at(path), lines_of(text), functions(path, text), turn)
+        place = Place(language_at(path), lines_of(text), functions_in(path, text), turn)
         if place.language and (edits := list(KINDS[kind](place))):
             plant = Plant(kind, path, random.choice(edits))
             if is_sure(plant, commit) and are_apart(base, commit, [*found, plant]):
@@ -193,14 +192,8 @@ def are_apart(base: Program, commit: Program, plants: Sequence[Plant]) -> bool:
         writers = {frozenset(tags(hunk, owners) - {None}) for hunk in group}
         if len(writers) > 1 or any(len(one) > 1 for one in writers):
             return False
-    joined = units(base.files, files, every, functions)
+    joined = units(base.files, files, every, functions_in)
     return not any(0 < len(unit & set(own)) < len(unit) for unit in joined)
-
-
-def functions(path: str, text: str) -> list[tuple[int, int]]:
-    language = language_at(path)
-    found = definitions(language, text) if language else ()
-    return [(one.first - 1, one.last) for one in found if not one.is_type]
 
 
 def is_sure(plant: Plant, commit: Program) -> bool:
