@@ -204,6 +204,21 @@ def test_what_was_changed_in_one_function_of_a_header_or_of_another_language_sta
         assert "if (at >= size)" in text and "at < size" not in text and "x * 1" not in text
 
 
+def test_what_was_changed_in_one_macro_stays_together(tmp_path: Path) -> None:
+    before = (
+        "#define ADVANCE(at, end) \\\n    for (;; ++at) { \\\n        if (at == end) \\\n            return -1; \\\n"
+        "        if (*at == ' ') \\\n            break; \\\n    }\n"
+    )
+    after = before.replace("for (;; ++at)", "at = find(at, end); \\\n    while (1)").replace(
+        "break; \\\n", "break; \\\n        ++at; \\\n"
+    )
+    table = Table(["    at = find(at, end); \\\n"])
+    found = of_c(
+        f"{before}\n\n{GUARDED}", f"{after}\n\n{GUARDED.replace('return x;', 'return x * 1;')}", table, tmp_path
+    )
+    assert found.program.files["a.c"] == f"{after}\n\n{GUARDED}"
+
+
 def test_where_small_losses_add_up_the_first_half_of_them_is_left_out(tmp_path: Path) -> None:
     class Adding(Table):
         """A table in which three lines together pay."""

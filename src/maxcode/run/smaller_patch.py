@@ -1,7 +1,7 @@
 """The smallest patch with the whole gain: its hunks are taken out in turn and raced; what does not pay is dropped.
 
-The hunks of one function stay together, and lines that are only taken away are not put back by themselves.  Groups of
-near hunks are tried first, then single ones, then those that belong together: the hunks that share a name
+The hunks of one function or macro stay together, and lines that are only taken away are not put back by themselves.
+Groups of near hunks are tried first, then single ones, then those that belong together: the hunks that share a name
 which the patch adds, such as a function and its calls; those of a file; at last a few pairs.  What names the same as
 something that was dropped is tried again, because it may have been needed only for that.  Each result is written to
 ``smaller.jsonl`` the moment it is known, so that a run that was killed races nothing twice.
@@ -99,7 +99,7 @@ class _Search:
         """The hunks that do not pay, in the order in which they were taken out."""
         base, dropped, step, found = self.problem.program.files, Group(), 0, list[Group]()
         links = linked(base, winner.files, every, _normal)[:_LINKED_AT_MOST]
-        whole = units(base, winner.files, every, _functions)
+        whole = units(base, winner.files, every, functions_in)
         waiting = list(self._parts(every, whole, links))
         tried: set[tuple[Group, Group]] = set()  # what was taken out, beside which hunks of the same names
         while waiting:
@@ -219,11 +219,23 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[_Line]:
             yield msgspec.json.decode(text, type=_Line)
 
 
-def _functions(path: str, text: str) -> list[tuple[int, int]]:
-    """The lines of each function, if the language of the text is known."""
+def functions_in(path: str, text: str) -> list[tuple[int, int]]:
+    """The lines of each function, and of each macro of several lines, if the language of the text is known."""
     language = language_at(path)
     found = definitions(language, text) if language else ()
-    return [(one.first - 1, one.last) for one in found if not one.is_type]
+    macros = _macros(text) if language in ("c", "cpp") else ()
+    return [*((one.first - 1, one.last) for one in found if not one.is_type), *macros]
+
+
+def _macros(text: str) -> Iterator[tuple[int, int]]:
+    first = None
+    for number, line in enumerate(text.split("\n")):
+        goes_on = line.rstrip().endswith("\\")
+        if first is None and goes_on:
+            first = number
+        elif first is not None and not goes_on:
+            yield first, number + 1
+            first = None
 
 
 def _is_same(one: Program, other: Program) -> bool:
