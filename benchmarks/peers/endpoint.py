@@ -26,7 +26,8 @@ from typing import Any
 
 from maxcode.code.languages import language as language_row
 from maxcode.code.languages import language_of
-from maxcode.code.source import fenced, fences, prose
+from maxcode.code.prose import prose
+from maxcode.code.source import fenced, fences
 from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpec, Section, State
 from maxcode.policy.rules.kernels.policy import propose as transform
 from maxcode.policy.rules.rewriter.policy import propose as rewrite
