@@ -23,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +40,7 @@ from maxcode.errors import MaxcodeError
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.run.smaller_patch import FILE, functions_in, smaller_patch
 from maxcode.sandbox.selftest import open_safe
-from repositories import LIST, confirmed, prepared
+from repositories import all_measured, confirmed, parser_of, prepared
 
 Row = dict[str, Any]
 Edits = tuple[tuple[int, int, tuple[str, ...]], ...]  # lines, as half-open ranges from 0, and what they become
@@ -49,34 +48,23 @@ _TRIES = 30  # draws for each change that is wanted
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="some of the list; none: all")
-    parser.add_argument("--clones", type=Path, required=True)
-    parser.add_argument("--venv", type=Path, default=Path("/nowhere"))
-    parser.add_argument("--list", type=Path, default=LIST)
+    parser = parser_of(__doc__)
     parser.add_argument("--plant", type=int, default=8, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    rows: list[Row] = []
-    for name, entry in tomllib.loads(options.list.read_text()).items():
-        if not options.names or name in options.names:
-            rows.append(measured(name, entry, options))
-            print(line(rows[-1]), file=sys.stderr, flush=True)
-            if options.json:
-                options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    rows = all_measured(options, measured, line)
     print("\n".join([HEAD, *map(line, rows), *totals(rows)]))
 
 
-def measured(name: str, entry: Row, options: argparse.Namespace) -> Row:
+def measured(name: str, entry: Row, options: argparse.Namespace) -> list[Row]:
     """The row of one repository."""
     with tempfile.TemporaryDirectory(prefix="maxcode-hunks-", ignore_cleanup_errors=True) as scratch:
         try:
             problem, commit = prepared(entry, Path(scratch, "repository"), options)
             plants = drawn(problem.program, commit, options.plant, options.seed)
-            return {"name": name, **anyio.run(made_smaller, problem, commit, plants, Path(scratch))}
+            return [{"name": name, **anyio.run(made_smaller, problem, commit, plants, Path(scratch))}]
         except (MaxcodeError, subprocess.CalledProcessError) as error:
-            return {"name": name, "failed": str(error)}
+            return [{"name": name, "failed": str(error)}]
 
 
 async def made_smaller(problem: Problem, commit: Program, plants: Sequence[Plant], folder: Path) -> Row:

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,24 +43,39 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
+    parser.add_argument("--equal", action="store_true")
+    options = parser.parse_args()
+    print("\n".join([HEAD, *map(line, all_measured(options, measured, line))]))
+
+
+def parser_of(words: str | None) -> argparse.ArgumentParser:
+    """The options of a benchmark on the list."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="some of the list; none: all")
     parser.add_argument("--clones", type=Path, required=True)
     parser.add_argument("--venv", type=Path, default=Path("/nowhere"))
     parser.add_argument("--list", type=Path, default=LIST)
-    parser.add_argument("--equal", action="store_true")
     parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+    return parser
+
+
+def all_measured(
+    options: argparse.Namespace,
+    measure: Callable[[str, Row, argparse.Namespace], list[Row]],
+    told: Callable[[Row], str],
+) -> list[Row]:
+    """The rows of the asked repositories, told and written as soon as they are there."""
     rows: list[Row] = []
     for name, entry in tomllib.loads(options.list.read_text()).items():
         if not options.names or name in options.names:
-            found = measured(name, entry, options)
+            found = measure(name, entry, options)
             for row in found:
-                print(line(row), file=sys.stderr, flush=True)
+                print(told(row), file=sys.stderr, flush=True)
             rows += found
             if options.json:
                 options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    print("\n".join([HEAD, *map(line, rows)]))
+    return rows
 
 
 def measured(name: str, entry: Row, options: argparse.Namespace) -> list[Row]:

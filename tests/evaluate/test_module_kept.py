@@ -66,7 +66,7 @@ def test_a_later_command_draws_weights_and_runs_nothing_else(
     assert runs == 1 and first.admitted.saved_s == 0, "it is described, with weights, and called in rounds"
     assert first.admitted.notes == ()
     again, runs = admitted(sandbox, problem, folder)
-    assert runs == 1 and 0 < again.admitted.saved_s < seconds, "weights alone"
+    assert runs == 1 and 0.5 * seconds < again.admitted.saved_s < seconds, "weights alone"
     (note,) = again.admitted.notes
     assert note.startswith("the original was not run again for its admission: nothing has changed since 20")
     assert again.stage.contract == first.stage.contract

@@ -28,26 +28,6 @@ func main() {
 	fmt.Println(sum)
 }
 """
-GO = """package main
-
-import "fmt"
-
-func main() {
-	sum := 0
-	for i := 0; i < 20000000; i++ {
-		sum = (sum*31 + i) % 1000003
-	}
-	fmt.Println(sum)
-}
-"""
-SUM_JAVA = """class Sum {
-    public static void main(String[] words) {
-        long sum = 0;
-        for (long i = 0; i < 20_000_000; i++) sum = (sum * 31 + i) % 1000003;
-        System.out.println(sum);
-    }
-}
-"""
 GO = 'build = "go build -o sum sum.go"\nenv = { GO111MODULE = "off", GOCACHE = "{repo}/.gocache" }\n'
 REPOSITORIES = {
     "javascript": ("sum.js", SUM_JS, 'benchmark = "node sum.js"\n'),

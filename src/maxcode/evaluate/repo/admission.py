@@ -41,7 +41,7 @@ from maxcode.evaluate.repo.git import Tracked, contents, tracked
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
-from maxcode.evaluate.repo.shadows import READ, STARTED, Taken, is_started, taken_of
+from maxcode.evaluate.repo.shadows import READ, WHY_STARTED, Taken, is_started, taken_of
 from maxcode.evaluate.repo.started import ends_started, modules_named, searched_by, started_lines
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.evaluate.repo.told_names import with_told_names
@@ -178,7 +178,7 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     )  # fmt: skip
     notes = (*_notes(first.counts, problem), *notes)
     if stay := [path for path in problem.program.files if is_started(path, spec, taken)]:
-        notes = (*notes, f"{', '.join(stay[:3])} must stay as in base: {STARTED}")
+        notes = (*notes, f"{', '.join(stay[:3])} must stay as in base: {WHY_STARTED}")
     found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=notes, facts=facts, saved_s=first.all_s)
     expected = expected_of(first.outputs, spec.same_output)
     base = Base(

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from maxcode.code.cpp.words import words as _words
 from maxcode.core.types import Problem, RepoSpec
 from maxcode.evaluate.repo.deciding import is_of_tests, why_decides
 from maxcode.evaluate.repo.known_paths import Known, known_of, why_beside, why_in_the_way
@@ -30,11 +31,6 @@ from maxcode.evaluate.repo.started import (
     searched_by,
     words_of,
 )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 _C_HEADERS = _words(
     "assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h "

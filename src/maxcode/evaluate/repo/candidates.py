@@ -17,7 +17,7 @@ from maxcode.evaluate.repo.barred import asked, barred, doubtful, redefined
 from maxcode.evaluate.repo.commands import SEED, ended, now, output_of, said
 from maxcode.evaluate.repo.installed import concerns, in_place_of_others, names_of
 from maxcode.evaluate.repo.layers import BuildError, Layers
-from maxcode.evaluate.repo.shadows import STARTED, is_started, strange_packages
+from maxcode.evaluate.repo.shadows import WHY_STARTED, is_started, strange_packages
 from maxcode.evaluate.repo.summaries import counted, difference
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran
@@ -47,7 +47,7 @@ def rejected(base: Base, action: Action) -> Evaluation | None:
     if missing := sorted(own.files.keys() - program.files.keys()):
         return _failed(Outcome.REJECTED, f"the patch removes {missing[0]}; a candidate may change and add files only")
     changed = [path for path, text in program.files.items() if own.files.get(path) != text]
-    started = [f"{path} ({STARTED})" for path in changed if is_started(path, spec, base.taken)]
+    started = [f"{path} ({WHY_STARTED})" for path in changed if is_started(path, spec, base.taken)]
     if wrong := [*outside(changed, spec, base.files.keys()), *started][:_SHOWN]:
         return _failed(Outcome.REJECTED, f"the patch changes files that must stay as in base: {'; '.join(wrong)}")
     if wrong := list(islice(_hiding(base, [path for path in changed if path not in base.files]), _SHOWN)):

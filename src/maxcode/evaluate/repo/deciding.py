@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from maxcode.code.cpp.words import words as _words
 
 _NAMES = _words(
     "conftest.py sitecustomize.py usercustomize.py setup.py setup.cfg pyproject.toml tox.ini pytest.ini noxfile.py "

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import final
 
 from maxcode.evaluate.repo.packages import folders_of, inside_of, is_inside
-from maxcode.evaluate.repo.shadows import PYTHON, READ, SCRIPTS, module_of
+from maxcode.evaluate.repo.shadows import PYTHON, READ, SCRIPTS, module_of, place_of
 
 _OF_FOLDERS = (*SCRIPTS, ".rs", ".go")  # asked for by their folders: elsewhere a name means nothing
 
@@ -39,7 +39,7 @@ def known_of(paths: frozenset[str], searched: Collection[str] = ()) -> Known:
         pure = PurePosixPath(path)
         by_name[pure.name].append(path)
         if pure.suffix in SCRIPTS:
-            by_place[_place(pure)].append(path)
+            by_place[str(place_of(pure))].append(path)
         if pure.suffix in READ:
             by_stem[str(pure.with_suffix(""))].append(path)
         if name := module_of(pure):
@@ -55,7 +55,7 @@ def why_beside(path: str, known: Known, stays: Callable[[str], str]) -> str:
     named = () if is_apart or pure.suffix in _OF_FOLDERS or pure.name == "__init__.py" else known.by_name.get(pure.name)
     if any(map(stays, named or ())):
         return "base has a file of this name that must stay"
-    if pure.suffix in SCRIPTS and (twins := known.by_place.get(_place(pure))):
+    if pure.suffix in SCRIPTS and (twins := known.by_place.get(str(place_of(pure)))):
         return f"some tools would take it for {twins[0]}, and others would not"
     if any(map(stays, known.by_stem.get(str(pure.with_suffix("")), ()))):
         return "base has a source of this name, with another suffix, that must stay"
@@ -75,8 +75,3 @@ def why_in_the_way(path: str, paths: Collection[str], folders: Collection[str]) 
     if path in folders:
         return next(one for one in paths if one.startswith(f"{path}/"))
     return next((str(one) for one in PurePosixPath(path).parents if str(one) in paths), "")
-
-
-def _place(pure: PurePosixPath) -> str:
-    """What scripts import to get a file: its path without its suffix, of an ``index`` its folder."""
-    return str(pure.parent if pure.stem == "index" else pure.with_suffix(""))

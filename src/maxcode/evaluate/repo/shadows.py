@@ -165,7 +165,7 @@ def ends_of(path: PurePosixPath) -> Iterator[str]:
         yield "/".join(path.parts[at:])
 
 
-STARTED = "a script of base starts it, and `edit` does not name it in full"
+WHY_STARTED = "a script of base starts it, and `edit` does not name it in full"
 
 
 def is_started(path: str, spec: RepoSpec, taken: Taken) -> bool:
@@ -190,12 +190,12 @@ def why_shadows(path: str, taken: Taken) -> str:
             return f"files of base import {names[0]}, or a command names it"
     if end := next((end for end in ends_of(pure) if end in taken.headers), ""):
         return f"files of base include {end}"
-    if pure.suffix in SCRIPTS and (name := next((one for one in ends_of(_place(pure)) if one in taken.scripts), "")):
+    if pure.suffix in SCRIPTS and (name := next((one for one in ends_of(place_of(pure)) if one in taken.scripts), "")):
         return f"files of base import {name}"
     return ""
 
 
-def _place(pure: PurePosixPath) -> PurePosixPath:
+def place_of(pure: PurePosixPath) -> PurePosixPath:
     """What scripts import to get a file: its path without its suffix, of an ``index`` its folder."""
     return pure.parent if pure.stem == "index" else pure.with_suffix("")
 

@@ -10,6 +10,8 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from maxcode.code.cpp.words import words as _words
+
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 PACKAGE = "package.json"
 SHELL = (".sh", ".bash")
@@ -175,21 +177,17 @@ def _ends_of(word: str, words: Sequence[str]) -> Iterator[str]:
     yield from (f"/{one}{end}" for one in names if one not in ("", "..") for end in ("", *STARTED))
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MOVES = _set("cd pushd -C --chdir --directory --prefix --cwd")
-OWN_RUN = _set("vitest npm pnpm yarn cargo")  # names of tests, of scripts and of arguments stand behind their "run"
-SCRIPTS = _set(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
-STARTED = _set("/__main__.py /index.js /index.mjs /index.cjs /index.ts /main.go .js .ts")  # by the name before it
-_RUNS = _set("go coverage deno bun uv poetry pdm hatch rye pipenv conda")
-_NAMING = _set("--platform --target --env --environment --engine --runtime --loader")  # behind them: no start
-_BEFORE = _set(
+MOVES = _words("cd pushd -C --chdir --directory --prefix --cwd")
+OWN_RUN = _words("vitest npm pnpm yarn cargo")  # names of tests, of scripts and of arguments stand behind their "run"
+SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
+STARTED = _words("/__main__.py /index.js /index.mjs /index.cjs /index.ts /main.go .js .ts")  # by the name before it
+_RUNS = _words("go coverage deno bun uv poetry pdm hatch rye pipenv conda")
+_NAMING = _words("--platform --target --env --environment --engine --runtime --loader")  # behind them: no start
+_BEFORE = _words(
     "time env exec nice ionice sudo taskset numactl chrt timeout nohup stdbuf command setarch xvfb-run if then else "
     "elif while until do perf stat record hyperfine valgrind"
 )
-_STARTS_FILES = _set(
+_STARTS_FILES = _words(
     "cProfile profile pdb trace coverage pyinstrument scalene memory_profiler kernprof viztracer runpy"
 )
 _STARTERS = {
@@ -209,7 +207,7 @@ _TAKES = {  # options with a value
     "perl": re.compile("-[A-Z]|-r"),
     **dict.fromkeys(("node", "run"), _ANY),
 }
-_NAME_MODULES = _set("-p -c --pyargs run PYTEST_PLUGINS")
+_NAME_MODULES = _words("-p -c --pyargs run PYTEST_PLUGINS")
 _PLUGIN = re.compile(r"-p([A-Za-z_][\w.]*)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _IMPORTS = re.compile(r"\b(?:import|from)[ \t]+(\w[\w., \t]*)")
