@@ -277,10 +277,12 @@ def test_a_model_sees_what_it_asks_for_and_then_answers() -> None:
     assert "lines 5 to 10" in second.messages[3].text
     assert "src/nothing.c is none of the files" in second.messages[3].text
     assert "struct vec" in third.messages[5].text
-    endless = ScriptedModel(script=["SHOW src/dot.h"])
-    refused = anyio.run(Llm(endless).propose, observation)
-    assert refused.program is None
-    assert len(endless.asked) == 3
+    one_file = problem({"src/dot.c": "int f(void) { return (; }\n" * 3 + DOT})  # as far from C as SHOW lines
+    for asked in (given, one_file):
+        endless = ScriptedModel(script=["SHOW src/dot.c:dot"])
+        refused = anyio.run(Llm(endless).propose, Observation((Section("Problem", "p"),), State(asked), 1, 0.5))
+        assert refused.program is None
+        assert len(endless.asked) == 3
 
 
 def test_wishes_are_few_and_said_in_lines_of_their_own() -> None:

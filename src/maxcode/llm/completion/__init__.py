@@ -50,7 +50,7 @@ def read(
     by_diff = patched(said, program) if answer == "edits" and has_diff(said) else None
     if isinstance(by_diff, Program):
         return by_diff
-    program_read = whole(said, program, language, entry, complete)
+    program_read = whole(said, program, language, entry, complete, is_open)
     if isinstance(program_read, Unread) and has_edits(said):
         return edited(said, program, is_open)
     if isinstance(program_read, Unread) and has_diff(said):

@@ -41,17 +41,22 @@ _DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a func
 _AFTER_PARAMETERS = {"{", "->", ":"}
 
 
-def whole(answer: str, program: Program, language: str, entry: str, complete: bool = False) -> Program | Unread:
+def whole(
+    answer: str, program: Program, language: str, entry: str, complete: bool = False, is_open: bool = False
+) -> Program | Unread:
     """The program that an answer gives in full: for each file, the last block that looks like it.
 
     A block names its file in its info string, in the line before it, or in a comment in its first line.  A block
     without a name is the file that defines ``entry``.  An answer without fences may be that file itself.  If the last
-    block is never closed, the answer was cut, whatever came before, unless it is ``complete``.
+    block is never closed, the answer was cut, whatever came before, unless it is ``complete``.  Of a repository
+    (``is_open``) every file is in a block with a name: what has none is prose, or a part of a file.
     """
-    reader = _Reader(program, language, entry)
+    reader = _Reader(program, language, entry, is_open)
     found = blocks(answer)
     if found and not found[-1].closed and reader.suits(found[-1]) and not complete:
         return Unread("the last code block is never closed: the answer was cut", cut=True)
+    if not found and is_open:
+        return Unread(reader.nothing(False))
     found = found or [FencedBlock("", answer, "", False)]
     files: dict[str, str] = {}
     reasons: list[str] = []
@@ -70,8 +75,9 @@ def whole(answer: str, program: Program, language: str, entry: str, complete: bo
 class _Reader:
     """Decides which block replaces which file of the program."""
 
-    def __init__(self, program: Program, language: str, entry: str) -> None:
+    def __init__(self, program: Program, language: str, entry: str, is_open: bool) -> None:
         self._program = program
+        self._is_open = is_open
         self._language = language
         self._entry = entry
         self._grammar = language_row(language).grammar
@@ -107,7 +113,8 @@ class _Reader:
         """Why the block cannot be the file; empty if it is something unrelated, None if it is the file."""
         if not self.suits(block) or not body.strip():
             return "" if block.tag not in ("diff", "patch") else _NO_DIFF
-        if not self._entry and len(self._program.files) > 1 and not self._names_file(block):
+        is_unclear = self._is_open or (not self._entry and len(self._program.files) > 1)
+        if is_unclear and not self._names_file(block):
             return "the code block names no file: write its path in the line before it"
         if _DIFF.search(body) is not None:
             return _NO_DIFF
