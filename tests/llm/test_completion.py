@@ -393,3 +393,15 @@ def test_the_other_form_of_answer_is_read_too() -> None:
 def test_a_model_that_repeats_itself_without_end_has_left_nothing_out() -> None:
     endless = f"// rest of the {'code ' * 20_000} unchanged\n"  # to look at all of it takes minutes
     assert text_of(block(endless + FAST)) == endless + FAST
+
+
+def test_a_last_line_that_both_parts_cut_at_one_place_is_context() -> None:
+    program = Program(
+        {"main.cpp": "int f() {\n    int n = 0;\n    while ((n + 1) < 9)\n        n++;\n    return n;\n}\n"}
+    )
+    block = "<<<<<<< SEARCH\n    int n = 0;\n    while ((n\n=======\n    int n = 5;\n{0}\n>>>>>>> REPLACE\n"
+    found = read(block.replace("{0}", "    while ((n"), program, "cpp", "edits")
+    assert isinstance(found, Program) and "int n = 5;\n    while ((n + 1) < 9)\n" in found.files["main.cpp"]
+    for other in ("    while ((m", "    while ((n + 2"):  # the rest of the line would not fit
+        refused = read(block.replace("{0}", other), program, "cpp", "edits")
+        assert isinstance(refused, Unread) and "are not in the program" in refused.reason

@@ -380,9 +380,8 @@ def test_a_text_nested_without_end_is_unreadable() -> None:
         ({"line": "three"}, "$.line"),
         ({"steps": []}, "$.steps"),
         ({"steps": ["x"] * 7}, "$.steps"),
-        ({"steps": ["x" * 501]}, "$.steps"),
+        ({"steps": [["x" * 501]]}, "$.steps"),
         ({"steps": "x"}, "$.steps"),
-        ({"diagnosis": "x" * 2001}, "$.diagnosis"),
         ({"diagnosis": " "}, "blank"),
     ],
 )
@@ -390,6 +389,13 @@ def test_an_answer_that_is_not_as_agreed_is_refused_with_its_fault(change: dict[
     found = read(json.dumps({**GOOD, **change}), 40)
     assert isinstance(found, Unreadable)
     assert reason in found.reason
+
+
+def test_texts_that_are_too_long_are_cut_and_not_asked_for_again() -> None:
+    found = read(json.dumps({**GOOD, "diagnosis": "d" * 2001, "steps": ["a" * 500, "b" * 501]}), 40)
+    assert isinstance(found, CritiqueAnswer)
+    assert (len(found.diagnosis), [len(step) for step in found.steps]) == (2000, [500, 500])
+    assert found.steps[0] == "a" * 500 and found.steps[1].endswith("b [...]")
 
 
 def test_a_missing_field_and_broken_json_are_told() -> None:

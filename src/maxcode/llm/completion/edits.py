@@ -7,8 +7,9 @@
     >>>>>>> REPLACE
 
 The lines must occur exactly once.  They are compared verbatim, then without white space at line ends, then without
-indentation, then without blank lines around them.  A line before a block, or before the fence around it, may name its
-file.  In a program of several files, and in a repository, an empty SEARCH part makes the new file that is named.
+indentation, then without blank lines around them, then with a last line that both parts cut at one place.  A line
+before a block, or before the fence around it, may name its file.  In a program of several files, and in a repository,
+an empty SEARCH part makes the new file that is named.
 """
 
 from __future__ import annotations
@@ -205,7 +206,19 @@ def _without_blank_lines(lines: Lines, search: Lines, replacement: Lines) -> lis
     return _up_to_indentation(lines, _trimmed(search), _trimmed(replacement))
 
 
-_WAYS = (_as_they_are, _up_to_line_ends, _up_to_indentation, _without_blank_lines)
+def _cut_in_a_line(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
+    """SEARCH and REPLACE end with the same beginning of a line, so that this line stays as it is."""
+    if min(len(search), len(replacement)) < 2 or not search[-1].strip() or search[-1] != replacement[-1]:
+        return []
+    head, begun = search[:-1], search[-1]
+    return [
+        (at, len(head), replacement[:-1])
+        for at in (places_of(lines, head, str) if any(line.strip() for line in head) else ())
+        if "".join(lines[at + len(head) : at + len(search)]).startswith(begun)
+    ]
+
+
+_WAYS = (_as_they_are, _up_to_line_ends, _up_to_indentation, _without_blank_lines, _cut_in_a_line)
 
 
 def _moved(have: Lines, search: Lines, replacement: Lines) -> Lines:

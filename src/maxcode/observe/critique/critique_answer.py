@@ -42,6 +42,7 @@ _Line = Annotated[int, msgspec.Meta(ge=1)]
 _OBJECT = re.compile(r'\{\s*"')
 _READ_AT_MOST = 100_000  # characters
 _TRIES_AT_MOST = 500
+_CUT = " [...]"
 
 
 @final
@@ -111,9 +112,28 @@ def _objects(text: str) -> Iterator[Any]:
             yield Unreadable("no valid JSON: a number too long, or nested too deep")
 
 
+def _shortened(found: Any) -> Any:
+    """An object whose texts are cut where they may end; a whole answer is not asked for again for some words more."""
+    if not isinstance(found, dict):
+        return found
+    diagnosis, steps = found.get("diagnosis"), found.get("steps")
+    changes: dict[str, Any] = {}
+    if isinstance(diagnosis, str):
+        changes["diagnosis"] = _cut(diagnosis, DIAGNOSIS_AT_MOST)
+    if isinstance(steps, list):
+        changes["steps"] = [_cut(step, STEP_AT_MOST) if isinstance(step, str) else step for step in steps]
+    return {**found, **changes}
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - len(_CUT)] + _CUT
+
+
 def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
     try:
-        answer = msgspec.convert(found, CritiqueAnswer, strict=False)  # not strict: a line number may be in quotes
+        answer = msgspec.convert(
+            _shortened(found), CritiqueAnswer, strict=False
+        )  # not strict: a line number may be in quotes
     except msgspec.ValidationError as error:
         return Unreadable(_one_line(str(error))[:200])
     if not answer.diagnosis.strip() or not all(step.strip() for step in answer.steps):
