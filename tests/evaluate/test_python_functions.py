@@ -97,6 +97,7 @@ def test_no_candidate_is_profiled_where_no_prompt_is_written(sandbox: Sandbox, b
         ("import random\ndef f(n):\n    return random.random()\n", NUMBERS, "does not agree with itself"),
         ("def f(n):\n    return object()\n", NUMBERS, "cannot be compared"),
         ("import nowhere\ndef f(n):\n    return n\n", NUMBERS, "No module named 'nowhere'"),
+        ("def f(n):\n    return bytes((512 << 20) + n)\n", NUMBERS, "more than 512 MB of them; give smaller inputs"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_with_its_cure(

@@ -28,7 +28,7 @@ from maxcode.evaluate.python.fixed import Fixed
 from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.making import Makers, share_of
 from maxcode.evaluate.python.nodes import Node, Reader, gathered, parts_of
-from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
+from maxcode.evaluate.python.sides import MOST_RESULT_BYTES, Layout, SideStarter, draw_seeds
 from maxcode.evaluate.rounds.round import (
     RoundFailed,
     RoundSeconds,
@@ -118,14 +118,14 @@ class PythonTrack:
 
     async def _check(self, inputs: bytes, found: Mapping[Side, Ran], timed: bool) -> None:
         with read_of("original"):
-            original = self._parts(found["original"])
+            original = self._parts("original", found["original"])
             await anyio.to_thread.run_sync(self._see, original)
         most = MOST_TIMES * len(found["original"].stdout) + MORE_BYTES
         for name, ran in found.items():
             with read_of(name):
                 if len(ran.stdout) > most:
                     raise RoundFailed(name, f"it gave {len(ran.stdout)} bytes, at most {most} may come in a round")
-                given = self._parts(ran)
+                given = self._parts(name, ran)
                 if self.checker is not None:
                     await self.checker.ask(name, inputs, (original, given), timed)
                 if ran.stdout == found["original"].stdout:
@@ -133,12 +133,15 @@ class PythonTrack:
                 if why := await anyio.to_thread.run_sync(self._difference, original, given):
                     raise RoundFailed(name, why)
 
-    def _parts(self, ran: Ran) -> list[Given]:
+    def _parts(self, name: Side, ran: Ran) -> list[Given]:
         memory, found = memoryview(ran.stdout), []
         for _ in range(self._layout.slots):
             own, rest = memory[: self._layout.capacity], memory[self._layout.capacity :]
             results, rest = gathered(rest)
             afterwards, memory = gathered(rest)
+            if not results:
+                most = MOST_RESULT_BYTES >> 20
+                raise RoundFailed(name, f"it gave no results, or more than {most} MB of them; give smaller inputs")
             found.append(Given(own, results, afterwards))
         return found
 
