@@ -29,6 +29,7 @@ from maxcode.evaluate.harness_protocol import Loss, LossMeter, SearchHarness
 from maxcode.run.given_candidate import digest_of
 
 FILE, BEST = "smaller.jsonl", "best"
+_NAMED = 4  # hunks in a line of progress
 _PAIRS_AT_MOST = 10  # of needed hunks, tried together
 _LINKED_AT_MOST = 12  # groups of hunks that share a name
 
@@ -109,8 +110,9 @@ class _Search:
                 continue
             tried.add(context)
             step += 1
-            self.say(f"smaller patch: without {', '.join(map(str, sorted(part, key=str)))} (step {step})")
+            self.say(f"smaller patch, step {step} of about {step + len(waiting)}: without {_places(part)}")
             if await self._is_free(winner, every, dropped, part):
+                self.say(f"smaller patch: it is as fast without {_places(part)}")
                 dropped |= part
                 found.append(part)
                 waiting += [unit for unit in whole if unit & _neighbours(part, links)]
@@ -167,6 +169,13 @@ class _Search:
         self.known[line.whole, line.less] = line
         with (self.folder / FILE).open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
+
+
+def _places(part: Group) -> str:
+    places = sorted(part, key=lambda hunk: (hunk.path, hunk.after))
+    more = len(places) - _NAMED
+    named = ", ".join(map(str, places[:_NAMED]))
+    return named + (f" and {more} more" if more > 0 else "")
 
 
 async def smaller_patch(
