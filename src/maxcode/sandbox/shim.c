@@ -278,12 +278,13 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     }
     close(ends[1]);
     const bool noted = hear_note(job, &note);
-    if (sampler) start_sampling(sampler, pid, job->notes);
+    if (sampler) start_sampling(sampler, job->notes);
     if (called) answered = play(&calls, job, pid, start);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
     if (job->ask.flags & STEPPED) start = now_us();
     const bool in_time = !calls.tampered && watch(job, pid, start, sampler);
     if (!in_time) kill_rest();
+    if (sampler) bury(sampler, pid);
     const int status = reap(pid, reply);
     reply->system_us += told_ns / 1000;
     reply->wall_us = now_us() - start;

@@ -104,14 +104,15 @@ def _short(name: str) -> str:
 @dataclass(slots=True)
 class Costs:
     """``own``: the cost of each function itself.  ``lines``: the first line of it that was seen.  ``callers``: how
-    often, or at which cost with all that it calls, others called it.  ``names_calls``: whether its profiler does.
+    often, or at which cost with all that it calls, others called it.  ``tops``: functions that no other function of the
+    repository called in a stack that is known to its end.
 
     A program may have written the profile: a cost that is no number, negative or beyond all measure is left out."""
 
     own: dict[Function, float] = field(default_factory=lambda: defaultdict(float))
     lines: dict[Function, int] = field(default_factory=dict)
     callers: dict[Function, dict[Function, float]] = field(default_factory=dict)
-    names_calls: bool = True
+    tops: set[Function] = field(default_factory=set)
 
     def add(self, function: Function, cost: float, line: int) -> None:
         """Adds cost to a function."""
@@ -137,6 +138,7 @@ class Costs:
         for function, callers in other.callers.items():
             for caller, cost in callers.items():
                 self.add_call(function, caller, cost)
+        self.tops |= other.tops
 
 
 def charged(costs: Costs) -> tuple[dict[Function, float], float]:
@@ -159,11 +161,9 @@ def charged(costs: Costs) -> tuple[dict[Function, float], float]:
     return dict(paid), lost + sum(open_.values())
 
 
-def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float | None:
+def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float:
     """The cost that no editable function causes: that of calls which lead there from the top of a program without one.
-    Where a chain of calls is not known to its top, its cost is not in it.  None if the profile names no calls."""
-    if not costs.names_calls:
-        return None
+    Where a chain of calls is not known to its top, its cost is not in it."""
     open_: Mapping[tuple[Function, bool], float] = {(function, False): cost for function, cost in costs.own.items()}
     found = 0.0
     for _ in range(_ROUNDS):
@@ -171,7 +171,8 @@ def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float | No
         for (function, was_below), cost in open_.items():
             if is_editable(function):
                 continue
-            is_below = was_below or function.name in _TOPS or function.name.endswith("::main")
+            is_top = function.name in _TOPS or function.name.endswith("::main") or function in costs.tops
+            is_below = was_below or is_top
             callers = {one: weight for one, weight in costs.callers.get(function, {}).items() if one != function}
             total = sum(callers.values())
             found += cost if total <= 0 and is_below else 0.0
