@@ -27,6 +27,8 @@ _TOPS = ("main", "<module>", "(top level)")  # names of what a program begins wi
 NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
           **dict.fromkeys(HEADERS, "cpp")}  # fmt: skip
 """The language of machine code by the suffix of a file."""
+_GO = re.compile(r"^func\s+(?:\(\s*(?:\w+\s+)?(?P<star>\*?)(?P<type>\w+)[^)\n]*\)\s*)?(?P<name>\w+)")
+_GO_PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 _FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
 _ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)
 
@@ -71,6 +73,24 @@ class Tree:
         kind = NATIVE.get(PurePosixPath(function.file).suffix, "")
         found = definitions(kind, self.texts.get(function.file, "")) if kind else ()
         return next((one.first for one in found if not one.is_type and one.name == _short(function.name)), 0)
+
+    def around(self, path: str, line: int) -> str:
+        """The function of Go that a line of a file to edit is in; empty if it is not known."""
+        functions = self._of_go.get(path.removeprefix(f"{self.top}/"), ())
+        return next((name for first, name in reversed(functions) if first <= line), "")
+
+    @cached_property
+    def _of_go(self) -> dict[str, list[tuple[int, str]]]:
+        """The functions of Go by their file: the first line, and the name as Go's tools write it."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for path, text in self.texts.items():
+            package = _GO_PACKAGE.search(text) if path.endswith(".go") else None
+            for number, line in enumerate(text.splitlines(), 1) if package else ():
+                if one := _GO.match(line):
+                    kind = f"(*{one['type']})." if one["star"] else f"{one['type']}." if one["type"] else ""
+                    name = f"{package[1] if package else ''}.{kind}{one['name']}"
+                    found.setdefault(path, []).append((number, name))
+        return found
 
     @cached_property
     def _lines(self) -> dict[str, int]:

@@ -184,8 +184,11 @@ def _stack(sample: Sample, frames: Frames, tree: Tree) -> list[tuple[Function, i
     """The functions of a sample with their lines, as far as all are known."""
     stack = []
     for at in takewhile(frames.__contains__, _addresses(sample)):
-        for name, path, line in frames[at]:
-            stack.append((tree.compiled(path, of_package(name) if path.endswith(".go") else name, line), line))
+        for number, (name, path, line) in enumerate(frames[at]):
+            if path.endswith(".go"):  # addr2line gives the innermost code the name of that which it was inlined in
+                is_inlined = number == 0 and len(frames[at]) > 1
+                name = (tree.around(path, line) if is_inlined else "") or of_package(name)
+            stack.append((tree.compiled(path, name, line), line))
     return stack
 
 
