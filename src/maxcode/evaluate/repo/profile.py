@@ -3,7 +3,7 @@
     Python      cProfile in every interpreter that the command starts
     JavaScript  V8's profiler in every node
     Go          pprof of ``go test -bench``, or of the program that ``go test -c`` makes
-    a program   samples from outside (``shim_sampler.h``), if the command is one program of the repository
+    a program   samples of its running threads from outside (``shim_sampler.h``), if it is one of the repository
     the rest    callgrind, which counts instructions, follows every process and takes some fifty times as long
 
 For diagnosis only: no number here is ever a timing, and a program can lie to all of these but the sampler.
