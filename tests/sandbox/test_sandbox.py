@@ -384,7 +384,8 @@ def test_the_threads_that_run_are_sampled_and_neither_signals_nor_their_ends_sto
             samples = await _profile(session, 60)
             own = [sample.address if not sample.module else sample.callers[0] - 1 for sample in samples
                    if not sample.module or sample.callers]  # fmt: skip
-            said = await session.run(Job(("addr2line", "-f", "-e", "/tmp/a", *(f"{at:x}" for at in own))))
+            asked = [f"{at:x}" for at in own[:: len(own) // 300 + 1]]  # a command has a bound
+            said = await session.run(Job(("addr2line", "-f", "-e", "/tmp/a", *asked)))
             return said.stdout.decode().splitlines()[::2]
 
     names = anyio.run(places)

@@ -9,7 +9,8 @@
 #define MOST_MAPPINGS 256
 #define MOST_CALLERS 32
 #define STACK_WORDS 1024
-#define STOP_US 20000 /* a thread that does not stop so soon waits in the kernel, and is released when it does */
+#define MOST_HELD 64
+#define STOP_US 500 /* a thread that does not stop so soon waits for a core or in the kernel, and stops later */
 #define LEAF_BYTES 65536 /* of a function without a frame, with those that it jumps to */
 #define NAME 64
 
@@ -24,9 +25,10 @@ struct mapping {
 };
 
 struct sampler {
-    pid_t held; /* the thread that is traced; 0 if none is */
+    pid_t held[MOST_HELD]; /* the threads that are traced, until they have stopped */
+    uint32_t helds;
     bool is_go;
-    uint64_t every_us;
+    uint64_t every_us, pause_us; /* the pause is longer where many threads run: they shall get on */
     uint32_t samples, mappings, modules;
     const char *trouble;
     char name[MOST_MAPPINGS][NAME]; /* of modules, which keep their numbers; 0 is the program itself */
@@ -52,8 +54,8 @@ static void start_sampling(struct sampler *sampler, int notes) {
     sampler->samples = sampler->mappings = 0;
     sampler->modules = 1;
     sampler->trouble = access("/proc/self/task", F_OK) ? "it cannot be sampled without /proc" : "it ended too soon";
-    sampler->every_us = 200;
-    sampler->held = 0;
+    sampler->every_us = sampler->pause_us = 200;
+    sampler->helds = 0;
     sampler->is_go = false;
     be_prompt(true);
     poll_for(&started, 1, 1000000); /* its other end closes on exec; before that the child cannot be traced */
@@ -217,34 +219,34 @@ static void halve(struct sampler *sampler) {
     sampler->every_us *= 2;
 }
 
-/* Notes where the held thread is as soon as it stands still, and lets it go.  It may have ended instead, and another
-   thread than the first one then waits for us to take note of that. */
-static void release(struct sampler *sampler, pid_t pid, uint64_t until_us) {
-    const pid_t thread = sampler->held;
-    do {
-        siginfo_t about = {0};
-        const bool is_gone = waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL);
-        const bool is_stopped = about.si_code == CLD_TRAPPED || about.si_code == CLD_STOPPED;
-        if (is_gone || about.si_pid) sampler->held = 0;
-        if (is_gone || (about.si_pid && !is_stopped && thread == pid)) return;
-        if (about.si_pid) waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | __WALL);
-        if (about.si_pid && !is_stopped) return;
-        if (about.si_pid) {
-            const bool ours = about.si_status >> 8 == PTRACE_EVENT_STOP; /* else a signal, which it shall have */
-            if (sampler->samples == MOST_SAMPLES) halve(sampler);
-            if (ours) note(sampler, thread);
-            const int signal = ours ? 0 : about.si_status & 0xff;
-            if (ptrace(PTRACE_DETACH, thread, 0, (void *)(intptr_t)signal)) sampler->held = thread; /* killed just now */
-            if (!sampler->held) return;
-        }
-        poll_for(NULL, 0, 20);
-    } while (now_us() < until_us);
+/* Notes where a held thread is once it stands still, and lets it go; false until then.  It may have ended instead, and
+   another thread than the first one then waits for us to take note of that. */
+static bool finished(struct sampler *sampler, pid_t pid, pid_t thread) {
+    siginfo_t about = {0};
+    if (waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL)) return true;
+    if (!about.si_pid) return false;
+    const bool is_stopped = about.si_code == CLD_TRAPPED || about.si_code == CLD_STOPPED;
+    if (is_stopped || thread != pid) waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | __WALL);
+    if (!is_stopped) return true;
+    const bool ours = about.si_status >> 8 == PTRACE_EVENT_STOP; /* else a signal, which it shall have */
+    if (sampler->samples == MOST_SAMPLES) halve(sampler);
+    if (ours) note(sampler, thread);
+    const int signal = ours ? 0 : about.si_status & 0xff;
+    return !ptrace(PTRACE_DETACH, thread, 0, (void *)(intptr_t)signal); /* else it was killed just now */
 }
 
-/* Waits for the end of a thread that is still held, when all of them have been killed: else the first one has no end. */
-static void bury(struct sampler *sampler, pid_t pid) {
+static void release(struct sampler *sampler, pid_t pid) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (!finished(sampler, pid, sampler->held[i])) sampler->held[left++] = sampler->held[i];
+    sampler->helds = left;
+}
+
+/* Waits for the ends of threads that are still held, when all have been killed: else the first one has no end. */
+static void bury(const struct sampler *sampler, pid_t pid) {
     siginfo_t about;
-    if (sampler->held && sampler->held != pid) waitid(P_PID, (id_t)sampler->held, &about, WEXITED | __WALL);
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (sampler->held[i] != pid) waitid(P_PID, (id_t)sampler->held[i], &about, WEXITED | __WALL);
 }
 
 static bool is_running(int tasks, const char *name) {
@@ -259,25 +261,39 @@ static bool is_running(int tasks, const char *name) {
     return after && after[1] == ' ' && after[2] == 'R';
 }
 
-static void take_sample(struct sampler *sampler, pid_t pid, uint64_t until_us) {
+static bool is_held(const struct sampler *sampler, pid_t thread) {
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (sampler->held[i] == thread) return true;
+    return false;
+}
+
+/* Holds each thread that is running or waits for a core. */
+static void hold(struct sampler *sampler, pid_t pid) {
     char where[32];
     snprintf(where, sizeof where, "/proc/%d/task", pid);
-    if (sampler->held) release(sampler, pid, 0);
-    DIR *tasks = sampler->held ? NULL : opendir(where);
+    DIR *tasks = opendir(where);
     if (!tasks) return;
-    for (const struct dirent *one; !sampler->held && (one = readdir(tasks));) {
+    for (const struct dirent *one; sampler->helds < MOST_HELD && (one = readdir(tasks));) {
         const pid_t thread = (pid_t)atoi(one->d_name);
-        if (thread <= 0 || !is_running(dirfd(tasks), one->d_name)) continue;
+        if (thread <= 0 || is_held(sampler, thread) || !is_running(dirfd(tasks), one->d_name)) continue;
         if (ptrace(PTRACE_SEIZE, thread, 0, 0)) {
             if (errno != ESRCH) sampler->trouble = strerror(errno);
             continue;
         }
-        sampler->held = thread;
         ptrace(PTRACE_INTERRUPT, thread, 0, 0);
-        const uint64_t soon = now_us() + STOP_US;
-        release(sampler, pid, soon < until_us ? soon : until_us);
+        sampler->held[sampler->helds++] = thread;
     }
     closedir(tasks);
+}
+
+static void take_samples(struct sampler *sampler, pid_t pid) {
+    const uint64_t begun = now_us();
+    release(sampler, pid);
+    hold(sampler, pid);
+    for (release(sampler, pid); sampler->helds && now_us() - begun < STOP_US; release(sampler, pid))
+        poll_for(NULL, 0, 20);
+    const uint64_t took = now_us() - begun;
+    sampler->pause_us = took > sampler->every_us ? took : sampler->every_us;
 }
 
 /* The samples, then the modules' names, each ending in NUL; how many samples. */
