@@ -20,6 +20,7 @@ from maxcode.sandbox.sandbox import Ran
 TREE = Tree("/repo", {"a.py", "a.js", "a.go", "a.c"}, {"a.py": "def f():\n    pass\n"})
 RAN = Ran("exit", 0, 1.0, 0.0, 1.0, 0, 0, 0, 0, 0, b"", b"")
 DEEP, ENDLESS = "[" * 100_000, "9" * 5000
+RULE = "-----------+-------------------------------------------------------\n"
 VALUES = ["NaN", "Infinity", "-Infinity", "-1", "1e400", ENDLESS, "null", '"x"', "[]", DEEP, "1e300"]
 
 
@@ -40,7 +41,7 @@ def callgrind(value: str, line: str = "1") -> Costs:
 
 def pprof(value: str, line: str = "1") -> Costs:
     return of_pprof(
-        f"  {value}s 1.0% 1.0%  1s 1.0%  main.f /repo/a.go:{line}\n 1.2.3s 1% 1% 1s 1% f /repo/a.go:1", TREE
+        f"Type: cpu\n{RULE}  {value}s   main.f /repo/a.go:{line}\n{RULE} 1.2.3s   f /repo/a.go:1\n{RULE}", TREE
     )
 
 
@@ -82,7 +83,7 @@ def test_large_profiles_take_no_time() -> None:
     frame = {"functionName": "f", "url": "/elsewhere", "lineNumber": 1}
     nodes = [{"id": n, "callFrame": frame, "hitCount": 1, "children": [n + 1]} for n in range(30_000)]
     of_v8({"deep": json.dumps({"nodes": nodes}).encode()}, TREE)
-    of_pprof("\n" * 1_000_000 + "1" * 1_000_000, TREE)
+    of_pprof("\n" * 1_000_000 + "1" * 1_000_000 + f"\n{RULE}" * 10_000 + f"{' ' * 13}f" * 100_000, TREE)
     assert of_cprofile(f"[{'[],' * (6 << 20)}[]]", TREE).own == {}
     assert time.monotonic() - began < 60
 

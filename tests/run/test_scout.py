@@ -245,6 +245,21 @@ def test_what_cannot_be_scouted_is_refused_with_the_cure(tmp_path: Path) -> None
     assert subprocess.run(["git", "-C", needs_setup, "status", "--porcelain"], capture_output=True, check=True).stdout
 
 
+MCALL = "/usr/lib/go-1.19/src/runtime/asm_amd64.s runtime.mcall"
+_RULE = "-----------+-------------------------------------------------------\n"
+_ENDS = (
+    "             example.com/m/p.(*T).Run[go.shape.x/y] /r/p/t.go:12\n"
+    "             example.com/m/p.Bench /r/p/t.go:40 (inline)\n"
+    "             testing.(*B).runN /usr/lib/go-1.19/src/testing/benchmark.go:193\n"
+)
+TRACES = (
+    f"File: a.test\nDuration: 1s, Total samples = 1.25s\n{_RULE}"
+    f"     1.20s   runtime.memmove /usr/lib/go-1.19/src/runtime/memmove_amd64.s:123\n{_ENDS}{_RULE}"
+    f"      20ms   runtime.mallocgc <unknown>:0\n{_ENDS}{_RULE}"
+    f"      30ms   runtime.mcall /usr/lib/go-1.19/src/runtime/asm_amd64.s:448\n{_RULE}"
+)
+
+
 def test_what_a_profiler_wrote_is_read_within_bounds() -> None:
     grind = (
         "fl=/r/a.c\nfn=outer\n3 10\ncfi=/r/b.c\ncfn=inner\ncalls=4 9\n3 400\nfi=/usr/include/x.h\n7 5\n"
@@ -263,8 +278,11 @@ def test_what_a_profiler_wrote_is_read_within_bounds() -> None:
     ]}  # fmt: skip
     v8 = of_v8({"a": json.dumps(node).encode(), "b": b"{torn"}, tree)
     assert (dict(v8.own), v8.lines) == ({Function("lib/f.js", "f"): 7}, {Function("lib/f.js", "f"): 4})
-    pprof = of_pprof("     1.20s 80.00% 80.00%      1.20s 80.00%  example.com/m/p.(*T).Run /r/p/t.go:12\n", tree)
-    assert dict(pprof.own) == {Function("p/t.go", "p.(*T).Run"): 1.2}
+    pprof = of_pprof(TRACES, tree)
+    run, bench = Function("p/t.go", "p.(*T).Run[go.shape.x/y]"), Function("p/t.go", "p.Bench")
+    assert dict(pprof.own) == {run: pytest.approx(1.22), Function("", "runtime.mcall", MCALL): pytest.approx(0.03)}
+    assert pprof.callers[run] == {bench: pytest.approx(1.22)}
+    assert pprof.tops == {bench}
     hostile = (
         '[["/r/a.py", 1, "f", "NaN?", []]]\nnot json\n'
         '[["/r/../etc/x.py", 1, "g", 2.0, [["/r/a.py", 3, "main", 2.0]]], ["/r/a.py", 1, "h", 1, [["x"]]]]\n'
@@ -372,4 +390,4 @@ def test_no_bound_is_told_where_library_code_is_not_counted() -> None:
     profile = RepoProfile((HotFunction("a.go", "f", 1, 0.5, uncounted=0.3),), "samples", 0.3)
     told = str(Scouted(Path("/r"), Conventions("go"), profile))
     assert "at most" not in told
-    assert "30% is in other code without a known caller, such as libraries, and not counted" in told
+    assert "30% is in other code without a known caller, such as libraries or a garbage" in told

@@ -348,6 +348,50 @@ int main(void) { for (int i = 0; i < 1 << 18; i++) numbers[i] = rand(); sorting(
     assert names.count("sorting") > len(names) / 2
 
 
+THREADS = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+static volatile int rings;
+static void ring(int signal) { (void)signal; rings++; }
+__attribute__((noinline)) static unsigned hot(unsigned n) {
+    unsigned s = 1;
+    for (unsigned i = 0; i < n; i++) s = s * 1664525u + i % 7;
+    return s;
+}
+static void *brief(void *given) { *(unsigned *)given += hot(20000); return NULL; }
+static void *work(void *given) { *(unsigned *)given += hot(400000000u); exit(0); }
+int main(void) {
+    const struct itimerval often = {{0, 500}, {0, 500}};
+    unsigned sum = 0;
+    pthread_t one;
+    signal(SIGALRM, ring);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < 100; i++) pthread_create(&one, NULL, brief, &sum), pthread_join(one, NULL);
+    pthread_create(&one, NULL, work, &sum);
+    for (;;) pause();
+}
+"""
+
+
+def test_the_threads_that_run_are_sampled_and_neither_signals_nor_their_ends_stop_the_program(sandbox: Sandbox) -> None:
+    async def places() -> list[str]:
+        async with sandbox.session([], sources={"a.c": THREADS}) as session:
+            assert (await session.run(Job(("gcc", "-O1", "-g1", "-pthread", "/src/a.c", "-o", "/tmp/a"), wall_s=60))).ok
+            samples = await _profile(session, 60)
+            own = [sample.address if not sample.module else sample.callers[0] - 1 for sample in samples
+                   if not sample.module or sample.callers]  # fmt: skip
+            asked = [f"{at:x}" for at in own[:: len(own) // 300 + 1]]  # a command has a bound
+            said = await session.run(Job(("addr2line", "-f", "-e", "/tmp/a", *asked)))
+            return said.stdout.decode().splitlines()[::2]
+
+    names = anyio.run(places)
+    assert names.count("hot") > len(names) * 0.6 > names.count("main")
+
+
 def test_a_program_that_was_given_one_core_cannot_take_another(attack: Attack) -> None:
     (ran,) = attack("cores", one_core=True)
     assert ran.stdout == b"-1 1\n"

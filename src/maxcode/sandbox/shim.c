@@ -167,14 +167,14 @@ static bool watch(struct job *job, pid_t pid, uint64_t start, struct sampler *sa
     for (;;) {
         uint64_t us = patience_us(job, pid, start);
         if (us == 0) break;
-        if (sampler && us > sampler->every_us) us = sampler->every_us;
+        if (sampler && us > sampler->pause_us) us = sampler->pause_us;
         if (alone.folder && us > LOOK_US) us = LOOK_US;
         awaited[2] = (struct pollfd){job->listener, POLLIN, 0};
         poll_for(awaited, 3, us);
         if (awaited[1].revents) leave(); /* whoever asked is gone: so is everything here */
         if (awaited[0].revents || is_overfull()) break;
         job->listener = tell(job->listener, awaited[2].revents);
-        if (sampler) take_sample(sampler, pid, start + job->ask.wall_us);
+        if (sampler) take_samples(sampler, pid);
     }
     close(awaited[0].fd);
     return awaited[0].revents != 0;
@@ -278,12 +278,13 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     }
     close(ends[1]);
     const bool noted = hear_note(job, &note);
-    if (sampler) start_sampling(sampler, pid, job->notes);
+    if (sampler) start_sampling(sampler, job->notes);
     if (called) answered = play(&calls, job, pid, start);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
     if (job->ask.flags & STEPPED) start = now_us();
     const bool in_time = !calls.tampered && watch(job, pid, start, sampler);
     if (!in_time) kill_rest();
+    if (sampler) bury(sampler, pid);
     const int status = reap(pid, reply);
     reply->system_us += told_ns / 1000;
     reply->wall_us = now_us() - start;

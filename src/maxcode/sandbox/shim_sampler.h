@@ -1,13 +1,17 @@
 /* A sampled profile of the program under test; part of shim.c.
  *
- * The shim stops its child a few thousand times a second, notes where it is and which calls of the program itself led
- * there, and lets it go on.  That slows the program: for diagnosis, never for timing.  Addresses are those of the ELF
- * file, as debuggers and addr2line use them.  Only the main thread is followed.
+ * A few thousand times a second the shim stops each thread of its child that is running, notes where it is and which
+ * calls of the program itself led there, and lets it go.  That slows the program: for diagnosis, never for timing.
+ * Addresses are those of the ELF file, as debuggers and addr2line use them.  A thread is traced while it is looked at,
+ * and not between: else a signal would hold it until the next look.
  */
 #define MOST_SAMPLES 8192
 #define MOST_MAPPINGS 256
 #define MOST_CALLERS 32
 #define STACK_WORDS 1024
+#define MOST_HELD 64
+#define STOP_US 500 /* a thread that does not stop so soon waits for a core or in the kernel, and stops later */
+#define LEAF_BYTES 65536 /* of a function without a frame, with those that it jumps to */
 #define NAME 64
 
 struct sample {
@@ -21,8 +25,10 @@ struct mapping {
 };
 
 struct sampler {
-    bool attached;
-    uint64_t every_us, begun_us;
+    pid_t held[MOST_HELD]; /* the threads that are traced, until they have stopped */
+    uint32_t helds;
+    bool is_go;
+    uint64_t every_us, pause_us; /* the pause is longer where many threads run: they shall get on */
     uint32_t samples, mappings, modules;
     const char *trouble;
     char name[MOST_MAPPINGS][NAME]; /* of modules, which keep their numbers; 0 is the program itself */
@@ -43,17 +49,16 @@ static void be_prompt(bool wanted) {
     syscall(SYS_sched_setattr, 0, &share, 0);
 }
 
-static void start_sampling(struct sampler *sampler, pid_t pid, int notes) {
+static void start_sampling(struct sampler *sampler, int notes) {
     struct pollfd started = {notes, 0, 0}; /* only its closing counts */
     sampler->samples = sampler->mappings = 0;
     sampler->modules = 1;
-    sampler->trouble = NULL;
-    sampler->every_us = 200;
-    sampler->begun_us = now_us();
+    sampler->trouble = access("/proc/self/task", F_OK) ? "it cannot be sampled without /proc" : "it ended too soon";
+    sampler->every_us = sampler->pause_us = 200;
+    sampler->helds = 0;
+    sampler->is_go = false;
     be_prompt(true);
     poll_for(&started, 1, 1000000); /* its other end closes on exec; before that the child cannot be traced */
-    sampler->attached = !ptrace(PTRACE_SEIZE, pid, 0, 0);
-    if (!sampler->attached) sampler->trouble = errno == ESRCH ? "it ended too soon" : strerror(errno);
 }
 
 /* Reads what of the program's memory can be read; the number of bytes. */
@@ -86,6 +91,23 @@ static void add_mapping(struct sampler *sampler, struct mapping mapping, const c
     sampler->mapping[sampler->mappings++] = mapping;
 }
 
+/* Whether the note of a segment is that of a program by Go's compiler, whose functions keep frame pointers. */
+static bool is_of_go(pid_t pid, uint64_t first_page) {
+    Elf64_Ehdr header = {0};
+    Elf64_Phdr segments[32];
+    struct {
+        Elf64_Nhdr head;
+        char name[4];
+    } note;
+    peek(pid, first_page, &header, sizeof header);
+    const uint64_t base = header.e_type == ET_EXEC ? 0 : first_page;
+    const size_t count = peek(pid, first_page + header.e_phoff, segments, sizeof segments) / sizeof segments[0];
+    for (size_t i = 0; i < count && i < header.e_phnum; i++)
+        if (segments[i].p_type == PT_NOTE && peek(pid, base + segments[i].p_vaddr, &note, sizeof note) == sizeof note)
+            if (note.head.n_namesz == sizeof note.name && !memcmp(note.name, "Go\0", sizeof note.name)) return true;
+    return false;
+}
+
 /* Whatever is executable in the program's memory, read anew when an address is in none of it. */
 static void read_mappings(struct sampler *sampler, pid_t pid) {
     char where[32], program[256] = "", line[512], previous[256] = "";
@@ -103,6 +125,7 @@ static void read_mappings(struct sampler *sampler, pid_t pid) {
         char mode[8], path[256] = "anonymous";
         if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255[^\n]", &one.start, &one.end, mode, path) < 3) continue;
         if (strcmp(path, previous)) one.base = base_of(pid, one.start);
+        if (strcmp(path, previous) && !strcmp(path, program)) sampler->is_go = is_of_go(pid, one.start);
         memcpy(previous, path, sizeof previous);
         if (mode[2] == 'x') add_mapping(sampler, one, path, program);
     }
@@ -137,15 +160,37 @@ static void add_caller(const struct sampler *sampler, pid_t pid, struct sample *
     sample->caller[sample->callers++] = address - mapping->base;
 }
 
+/* Whether `address` follows a direct call of the function that `at` is in, as far as can be seen. */
+static bool follows_call_of(pid_t pid, uint64_t address, uint64_t at) {
+#if defined(__x86_64__)
+    uint8_t code[5];
+    int32_t way;
+    if (peek(pid, address - sizeof code, code, sizeof code) < sizeof code || code[0] != 0xe8) return false;
+    memcpy(&way, code + 1, sizeof way);
+    return at - (address + (uint64_t)way) < LEAF_BYTES;
+#else
+    return (void)pid, (void)address, (void)at, false; /* the link register says it */
+#endif
+}
+
+/* The callers by the chain of frame pointers, which leads from the stack of Go's runtime to that of a goroutine too. */
+static void add_frames(const struct sampler *sampler, pid_t pid, struct sample *sample, uint64_t frame) {
+    uint64_t words[2];
+    for (int i = 0; i < 2 * MOST_CALLERS && peek(pid, frame, words, sizeof words) == sizeof words; i++) {
+        add_caller(sampler, pid, sample, words[1]);
+        frame = words[0];
+    }
+}
+
 static void note(struct sampler *sampler, pid_t pid) {
     struct user_regs_struct registers;
     struct iovec into = {&registers, sizeof registers};
     uint64_t stack[STACK_WORDS];
-    if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &into) || sampler->samples == MOST_SAMPLES) return;
+    if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &into)) return;
 #if defined(__x86_64__)
-    const uint64_t at = registers.rip, top = registers.rsp;
+    const uint64_t at = registers.rip, top = registers.rsp, frame = registers.rbp;
 #else
-    const uint64_t at = registers.pc, top = registers.sp;
+    const uint64_t at = registers.pc, top = registers.sp, frame = registers.regs[29];
 #endif
     if (!mapping_at(sampler, at)) read_mappings(sampler, pid);
     const struct mapping *mapping = mapping_at(sampler, at);
@@ -155,35 +200,100 @@ static void note(struct sampler *sampler, pid_t pid) {
 #if defined(__aarch64__)
     add_caller(sampler, pid, sample, registers.regs[30]);
 #endif
-    const size_t words = peek(pid, top, stack, sizeof stack) / sizeof stack[0];
-    for (size_t i = 0; i < words; i++) add_caller(sampler, pid, sample, stack[i]);
+    const size_t words = peek(pid, top, stack, sampler->is_go ? sizeof stack[0] : sizeof stack) / sizeof stack[0];
+    if (!sampler->is_go)
+        for (size_t i = 0; i < words; i++) add_caller(sampler, pid, sample, stack[i]);
+    else if (words && follows_call_of(pid, stack[0], at))
+        add_caller(sampler, pid, sample, stack[0]);
+    if (sampler->is_go) add_frames(sampler, pid, sample, frame);
 }
 
-/* True once the program stands still, false when it ended first or does not stop (a wait in the kernel can last). */
-static bool stopped(pid_t pid, uint64_t until_us, int *event) {
-    while (now_us() < until_us) {
-        siginfo_t about = {0};
-        if (waitid(P_PID, (id_t)pid, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL)) return false;
-        if (about.si_pid && about.si_code != CLD_TRAPPED && about.si_code != CLD_STOPPED) return false;
-        if (about.si_pid) {
-            waitid(P_PID, (id_t)pid, &about, WSTOPPED | WNOHANG | __WALL);
-            *event = about.si_status;
-            return true;
-        }
-        poll_for(NULL, 0, 20);
+/* Makes room: of each two samples one stays, by chance, and from now on half as many are taken. */
+static void halve(struct sampler *sampler) {
+    static uint32_t chance = 1;
+    for (uint32_t i = 0; i < MOST_SAMPLES / 2; i++) {
+        chance = chance * 1664525 + 1013904223;
+        sampler->sample[i] = sampler->sample[2 * i + (chance >> 31)];
     }
+    sampler->samples = MOST_SAMPLES / 2;
+    sampler->every_us *= 2;
+}
+
+/* Notes where a held thread is once it stands still, and lets it go; false until then.  It may have ended instead, and
+   another thread than the first one then waits for us to take note of that. */
+static bool finished(struct sampler *sampler, pid_t pid, pid_t thread) {
+    siginfo_t about = {0};
+    if (waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL)) return true;
+    if (!about.si_pid) return false;
+    const bool is_stopped = about.si_code == CLD_TRAPPED || about.si_code == CLD_STOPPED;
+    if (is_stopped || thread != pid) waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | __WALL);
+    if (!is_stopped) return true;
+    const bool ours = about.si_status >> 8 == PTRACE_EVENT_STOP; /* else a signal, which it shall have */
+    if (sampler->samples == MOST_SAMPLES) halve(sampler);
+    if (ours) note(sampler, thread);
+    const int signal = ours ? 0 : about.si_status & 0xff;
+    return !ptrace(PTRACE_DETACH, thread, 0, (void *)(intptr_t)signal); /* else it was killed just now */
+}
+
+static void release(struct sampler *sampler, pid_t pid) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (!finished(sampler, pid, sampler->held[i])) sampler->held[left++] = sampler->held[i];
+    sampler->helds = left;
+}
+
+/* Waits for the ends of threads that are still held, when all have been killed: else the first one has no end. */
+static void bury(const struct sampler *sampler, pid_t pid) {
+    siginfo_t about;
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (sampler->held[i] != pid) waitid(P_PID, (id_t)sampler->held[i], &about, WEXITED | __WALL);
+}
+
+static bool is_running(int tasks, const char *name) {
+    char where[32], line[128];
+    snprintf(where, sizeof where, "%.20s/stat", name);
+    const int fd = openat(tasks, where, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const ssize_t got = read(fd, line, sizeof line - 1);
+    close(fd);
+    line[got > 0 ? got : 0] = 0;
+    const char *after = strrchr(line, ')'); /* of its name, which it chooses: at most 15 bytes */
+    return after && after[1] == ' ' && after[2] == 'R';
+}
+
+static bool is_held(const struct sampler *sampler, pid_t thread) {
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (sampler->held[i] == thread) return true;
     return false;
 }
 
-static void take_sample(struct sampler *sampler, pid_t pid, uint64_t until_us) {
-    int event;
-    if (!sampler->attached || ptrace(PTRACE_INTERRUPT, pid, 0, 0) || !stopped(pid, until_us, &event)) return;
-    const bool ours = event >> 8 == PTRACE_EVENT_STOP; /* else a signal for the program, which shall have it */
-    if (ours) note(sampler, pid);
-    ptrace(PTRACE_CONT, pid, 0, ours ? 0 : (void *)(intptr_t)(event & 0xff));
-    /* Short programs are looked at often, long ones no more often than their profile needs. */
-    const uint64_t age = now_us() - sampler->begun_us;
-    sampler->every_us = age / 2000 > 200 ? age / 2000 : 200;
+/* Holds each thread that is running or waits for a core. */
+static void hold(struct sampler *sampler, pid_t pid) {
+    char where[32];
+    snprintf(where, sizeof where, "/proc/%d/task", pid);
+    DIR *tasks = opendir(where);
+    if (!tasks) return;
+    for (const struct dirent *one; sampler->helds < MOST_HELD && (one = readdir(tasks));) {
+        const pid_t thread = (pid_t)atoi(one->d_name);
+        if (thread <= 0 || is_held(sampler, thread) || !is_running(dirfd(tasks), one->d_name)) continue;
+        if (ptrace(PTRACE_SEIZE, thread, 0, 0)) {
+            if (errno != ESRCH) sampler->trouble = strerror(errno);
+            continue;
+        }
+        ptrace(PTRACE_INTERRUPT, thread, 0, 0);
+        sampler->held[sampler->helds++] = thread;
+    }
+    closedir(tasks);
+}
+
+static void take_samples(struct sampler *sampler, pid_t pid) {
+    const uint64_t begun = now_us();
+    release(sampler, pid);
+    hold(sampler, pid);
+    for (release(sampler, pid); sampler->helds && now_us() - begun < STOP_US; release(sampler, pid))
+        poll_for(NULL, 0, 20);
+    const uint64_t took = now_us() - begun;
+    sampler->pause_us = took > sampler->every_us ? took : sampler->every_us;
 }
 
 /* The samples, then the modules' names, each ending in NUL; how many samples. */
@@ -195,7 +305,7 @@ static uint32_t write_samples(const struct sampler *sampler, int fd, struct repl
     for (uint32_t i = 0; i < sampler->modules; i++)
         fwrite(sampler->name[i], 1, strlen(sampler->name[i]) + 1, file);
     if (fclose(file)) die("samples");
-    if (sampler->trouble && !reply->trouble[0])
+    if (!sampler->samples && !reply->trouble[0])
         snprintf(reply->trouble, sizeof reply->trouble, "%s", sampler->trouble);
     return sampler->samples;
 }

@@ -27,6 +27,8 @@ _TOPS = ("main", "<module>", "(top level)")  # names of what a program begins wi
 NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.name == "rust" for end in row.suffixes},
           **dict.fromkeys(HEADERS, "cpp")}  # fmt: skip
 """The language of machine code by the suffix of a file."""
+_GO = re.compile(r"^func\s+(?:\(\s*(?:\w+\s+)?(?P<star>\*?)(?P<type>\w+)[^)\n]*\)\s*)?(?P<name>\w+)")
+_GO_PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 _FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
 _ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)
 
@@ -72,6 +74,24 @@ class Tree:
         found = definitions(kind, self.texts.get(function.file, "")) if kind else ()
         return next((one.first for one in found if not one.is_type and one.name == _short(function.name)), 0)
 
+    def around(self, path: str, line: int) -> str:
+        """The function of Go that a line of a file to edit is in; empty if it is not known."""
+        functions = self._of_go.get(path.removeprefix(f"{self.top}/"), ())
+        return next((name for first, name in reversed(functions) if first <= line), "")
+
+    @cached_property
+    def _of_go(self) -> dict[str, list[tuple[int, str]]]:
+        """The functions of Go by their file: the first line, and the name as Go's tools write it."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for path, text in self.texts.items():
+            package = _GO_PACKAGE.search(text) if path.endswith(".go") else None
+            for number, line in enumerate(text.splitlines(), 1) if package else ():
+                if one := _GO.match(line):
+                    kind = f"(*{one['type']})." if one["star"] else f"{one['type']}." if one["type"] else ""
+                    name = f"{package[1] if package else ''}.{kind}{one['name']}"
+                    found.setdefault(path, []).append((number, name))
+        return found
+
     @cached_property
     def _lines(self) -> dict[str, int]:
         return {path: text.count("\n") + 1 for path, text in self.texts.items()}
@@ -104,14 +124,15 @@ def _short(name: str) -> str:
 @dataclass(slots=True)
 class Costs:
     """``own``: the cost of each function itself.  ``lines``: the first line of it that was seen.  ``callers``: how
-    often, or at which cost with all that it calls, others called it.  ``names_calls``: whether its profiler does.
+    often, or at which cost with all that it calls, others called it.  ``tops``: functions that no other function of the
+    repository called in a stack that is known to its end.
 
     A program may have written the profile: a cost that is no number, negative or beyond all measure is left out."""
 
     own: dict[Function, float] = field(default_factory=lambda: defaultdict(float))
     lines: dict[Function, int] = field(default_factory=dict)
     callers: dict[Function, dict[Function, float]] = field(default_factory=dict)
-    names_calls: bool = True
+    tops: set[Function] = field(default_factory=set)
 
     def add(self, function: Function, cost: float, line: int) -> None:
         """Adds cost to a function."""
@@ -137,6 +158,7 @@ class Costs:
         for function, callers in other.callers.items():
             for caller, cost in callers.items():
                 self.add_call(function, caller, cost)
+        self.tops |= other.tops
 
 
 def charged(costs: Costs) -> tuple[dict[Function, float], float]:
@@ -159,11 +181,9 @@ def charged(costs: Costs) -> tuple[dict[Function, float], float]:
     return dict(paid), lost + sum(open_.values())
 
 
-def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float | None:
+def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float:
     """The cost that no editable function causes: that of calls which lead there from the top of a program without one.
-    Where a chain of calls is not known to its top, its cost is not in it.  None if the profile names no calls."""
-    if not costs.names_calls:
-        return None
+    Where a chain of calls is not known to its top, its cost is not in it."""
     open_: Mapping[tuple[Function, bool], float] = {(function, False): cost for function, cost in costs.own.items()}
     found = 0.0
     for _ in range(_ROUNDS):
@@ -171,7 +191,8 @@ def outside(costs: Costs, is_editable: Callable[[Function], bool]) -> float | No
         for (function, was_below), cost in open_.items():
             if is_editable(function):
                 continue
-            is_below = was_below or function.name in _TOPS or function.name.endswith("::main")
+            is_top = function.name in _TOPS or function.name.endswith("::main") or function in costs.tops
+            is_below = was_below or is_top
             callers = {one: weight for one, weight in costs.callers.get(function, {}).items() if one != function}
             total = sum(callers.values())
             found += cost if total <= 0 and is_below else 0.0

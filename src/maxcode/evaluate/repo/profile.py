@@ -3,7 +3,7 @@
     Python      cProfile in every interpreter that the command starts
     JavaScript  V8's profiler in every node
     Go          pprof of ``go test -bench``, or of the program that ``go test -c`` makes
-    a program   samples from outside (``shim_sampler.h``), if the command is one program of the repository
+    a program   samples of its running threads from outside (``shim_sampler.h``), if it is one of the repository
     the rest    callgrind, which counts instructions, follows every process and takes some fifty times as long
 
 For diagnosis only: no number here is ever a timing, and a program can lie to all of these but the sampler.
@@ -33,6 +33,7 @@ from maxcode.evaluate.repo.profile_readers import (
     frames_of,
     of_callgrind,
     of_cprofile,
+    of_package,
     of_pprof,
     of_v8,
     run_by,
@@ -43,8 +44,9 @@ from maxcode.sandbox.sandbox import Job, Ran, Sample
 PROFILE_S = 300.0  # wall seconds
 PLACES_KEPT, CALLERS_KEPT = 12, 3
 LEAST_SAMPLES, LEAST_SHARE = 50, 0.005
+LEAST_OUTSIDE = 0.001  # a smaller share says nothing while other time has no known place
 _HOOK = Path(__file__).with_name("profile_hook.py")
-_PACKED, _ADDRESSES_AT_MOST = "/tmp/maxcode-profile.tar", 2000
+_PACKED, _ADDRESSES_AT_MOST = "/tmp/maxcode-profile.tar", 16384
 _PYTHON = re.compile(r"\b(?:python[\d.]*|pytest|py\.test|tox|nox)\b")
 _NODE = re.compile(r"\b(?:node|npm|npx|yarn|pnpm)\b")
 _GO = re.compile(r"^go\s+test\s+[^;&|]*-bench\b[^;&|]*$")
@@ -60,7 +62,7 @@ Frames = Mapping[int, list[tuple[str, str, int]]]
 class RepoProfile:
     """``functions``: the costliest first.  ``how``: the profiler and what its shares are of.  ``elsewhere``: the share
     of code outside the repository without a known caller.  ``why_not``: why there is no profile, else empty.
-    ``outside``: the share that nothing in the editable files holds or calls; None if unknown.  ``run_by``: the
+    ``outside``: the share that nothing in the editable files holds or calls; None if it says nothing.  ``run_by``: the
     interpreter of the benchmark with the libraries that it loaded, in words; empty if it is none, or unknown."""
 
     functions: tuple[HotFunction, ...] = ()
@@ -75,7 +77,7 @@ class RepoProfile:
         """What the shares count, and what is in none of them."""
         without = f"{self.elsewhere:.0%} is in other code without a known caller"
         if self.elsewhere > UNCOUNTED_AT_MOST:
-            return f"{without}, such as libraries, and not counted"
+            return f"{without}, such as libraries or a garbage collector, and not counted"
         return f"with the library code that a function calls; {without}"
 
 
@@ -135,14 +137,15 @@ async def _by_pprof(commands: Commands, command: str, tree: Tree) -> RepoProfile
         test, options = built["test"], "-test.cpuprofile=$TMPDIR/p/cpu"
     script = (
         f"mkdir $TMPDIR/p && {command} {options} && "
-        f"go tool pprof -top -lines -nodecount=400 {test} $TMPDIR/p/cpu > $TMPDIR/p/top; "
-        "rm -f $TMPDIR/p/bench.test $TMPDIR/p/cpu; [ -s $TMPDIR/p/top ]"
+        f"go tool pprof -traces -lines {test} $TMPDIR/p/cpu > $TMPDIR/p/traces; "
+        "rm -f $TMPDIR/p/bench.test $TMPDIR/p/cpu; [ -s $TMPDIR/p/traces ]"
     )
     ran = await _ran(commands, script, "p")
     if not ran.ok:
         return _failed(command, ran)
     text = b"\n".join(_unpacked(ran).values()).decode(errors="replace")
-    return _ranked(of_pprof(text, tree), "Go's pprof, shares of samples", tree)
+    costs = of_pprof(text, tree)
+    return _ranked(costs, f"Go's pprof, {sum(costs.own.values()):.3g} s in samples of 10 ms", tree)
 
 
 async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
@@ -152,6 +155,8 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
     program = f"{top}/{words[0].removeprefix('./')}"
     job = replace(_job(("env", "-C", top, *_env(commands), program, *words[1:])), profile=True)
     ran = await commands.session.run(job)
+    if ran.ending == "exit" and ran.code == 127:
+        return RepoProfile(why_not=f"there is no {words[0]} after the build; correct the build or the benchmark")
     if not ran.ok:
         return _failed(command, ran)
     if sum(bool(_addresses(sample)) for sample in ran.samples) < LEAST_SAMPLES:
@@ -165,7 +170,7 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
     found = Costs()
     for sample in ran.samples:
         add_stack(found, _stack(sample, frames, tree), 1)
-    how = f"{len(ran.samples)} samples of its main thread"
+    how = f"{len(ran.samples)} samples of its running threads"
     has_lines = any(line for seen in frames.values() for _, _, line in seen)
     return _ranked(found, how if has_lines else f"{how}, by names alone (compile with -g)", tree)
 
@@ -179,7 +184,11 @@ def _stack(sample: Sample, frames: Frames, tree: Tree) -> list[tuple[Function, i
     """The functions of a sample with their lines, as far as all are known."""
     stack = []
     for at in takewhile(frames.__contains__, _addresses(sample)):
-        stack += [(tree.compiled(path, name, line), line) for name, path, line in frames[at]]
+        for number, (name, path, line) in enumerate(frames[at]):
+            if path.endswith(".go"):  # addr2line gives the innermost code the name of that which it was inlined in
+                is_inlined = number == 0 and len(frames[at]) > 1
+                name = (tree.around(path, line) if is_inlined else "") or of_package(name)
+            stack.append((tree.compiled(path, name, line), line))
     return stack
 
 
@@ -239,7 +248,8 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
     paid, lost = charged(costs)
     best = sorted(paid, key=lambda function: -paid[function])[:PLACES_KEPT]
     elsewhere = round(lost / total, 4)
-    apart = outside(costs, lambda one: one.file in tree.texts)
+    apart = round(outside(costs, lambda one: one.file in tree.texts) / total, 4)
+    says_nothing = apart < LEAST_OUTSIDE and elsewhere > UNCOUNTED_AT_MOST
     found = (
         HotFunction(
             one.file, one.name, costs.lines.get(one, 0) or tree.line_of(one), round(paid[one] / total, 4),
@@ -248,7 +258,7 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
         for one in best
     )  # fmt: skip
     hot = tuple(one for one in found if one.share >= LEAST_SHARE)
-    return RepoProfile(hot, how, elsewhere, outside=None if apart is None else round(apart / total, 4))
+    return RepoProfile(hot, how, elsewhere, outside=None if says_nothing else apart)
 
 
 def _is_program(command: str) -> bool:

@@ -22,9 +22,8 @@ _JSON_AT_MOST = 16 << 20  # characters of a line or of a file: what they stand f
 # What a text of whatever form makes a reader raise: deep lists, numbers without end, fields that are not there.
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 _LIBRARIES, _WORDS = 12, 400  # libraries, and characters, of what is told of an interpreter
-_PPROF = re.compile(
-    r" *(\d{1,15}(?:\.\d{1,9})?)(ns|us|ms|s|mins|hrs)? +[\d.]+% +[\d.]+% +\S+ +[\d.]+% +(\S+) (\S+\.go):(\d{1,9})\b"
-)
+_PPROF = re.compile(r" *(?:(\d{1,15}(?:\.\d{1,9})?)(ns|us|ms|s|mins|hrs) {3}| {13})(\S.*)")
+_GO_TOPS = ("runtime.main", "testing.")  # what calls main and benchmarks
 _LINE = re.compile(r"[0-9]{1,9}")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "mins": 60.0, "hrs": 3600.0}
 _Place = tuple[Function, int]
@@ -157,6 +156,8 @@ def add_stack(found: Costs, stack: Sequence[tuple[Function, int]], cost: float) 
         return
     function, line = own[0]
     found.add(function, cost, line)
+    if stack[-1][0].name.startswith(_GO_TOPS):
+        found.tops.add(own[-1][0])
     names = [at[0] for at in own]
     for called, caller in dict.fromkeys(pairwise(names)):
         if called != caller:
@@ -164,12 +165,32 @@ def add_stack(found: Costs, stack: Sequence[tuple[Function, int]], cost: float) 
 
 
 def of_pprof(text: str, tree: Tree) -> Costs:
-    """What ``go tool pprof -top -lines`` prints; it names no callers."""
-    found = Costs(names_calls=False)
-    seen = (one.groups() for line in text.splitlines() if (one := _PPROF.match(line)))
-    for number, unit, name, path, line in seen:  # the costliest line of a function comes first
-        found.add(tree.function(path, name.rpartition("/")[2]), float(number) * _UNITS[unit or "s"], int(line))
+    """What ``go tool pprof -traces -lines`` prints: stacks with their seconds, innermost first."""
+    found = Costs()
+    for block in re.split(r"^-+\+-+\n", text, flags=re.MULTILINE)[1:]:
+        seconds, stack = 0.0, []
+        for number, unit, place in (one.groups() for line in block.splitlines() if (one := _PPROF.match(line))):
+            seconds = float(number) * _UNITS[unit] if number else seconds
+            stack.append(_of_go(place, tree))
+        if stack:
+            add_stack(found, stack, seconds)
     return found
+
+
+def _of_go(place: str, tree: Tree) -> _Place:
+    """The place of a frame: ``name path:line``, without a path for code that has none."""
+    name, slash, rest = place.removesuffix(" (inline)").partition(" /")
+    if not slash:  # paths begin with a package if it was built so
+        name, slash, rest = name.rpartition(" ")
+    path, _, line = f"{'/' * (slash == ' /')}{rest}".rpartition(":")
+    is_known = bool(name) and _LINE.fullmatch(line) is not None
+    return (tree.function(path, of_package(name)), int(line)) if is_known else (Function("", place[:_WORDS]), 0)
+
+
+def of_package(name: str) -> str:
+    """The name of a function of Go without the folders of its package."""
+    head, bracket, types = name.partition("[")
+    return f"{head.rpartition('/')[2]}{bracket}{types}"
 
 
 def frames_of(text: str) -> Iterator[tuple[int, list[tuple[str, str, int]]]]:

@@ -17,24 +17,28 @@ from pathlib import PurePosixPath
 from typing import Any, final
 
 from maxcode.code.languages import HEADERS, LANGUAGES
+from maxcode.run.scout.scripts import scripts
 
 _BENCH = re.compile(r"bench|perf(?!ormance\.md)|speed", re.IGNORECASE)
 _TEST = re.compile(r"(^|/)(tests?|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test)\.\w+$", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"(^|/)(tests?|testing|spec|bench(es|mark|marks)?|examples?|docs?|third_party|vendor|external|extern|deps|"
+    r"(^|/)(tests?|testing|spec|bench[^/]*|fuzz(er|ing)?|examples?|docs?|third_party|vendor|external|extern|deps|"
     r"node_modules|build|dist|scripts|tools|\.[^/]+)/|(^|/)(test_|bench|conftest|setup\.py)[^/]*$|(_test|bench)\.\w+$",
     re.IGNORECASE,
 )
 _ADD = re.compile(r"add_executable\s*\(\s*([\w.+-]+)")
 _RULE = re.compile(r"^(?P<name>[\w./-]+)\s*:(?!=)\s*(?P<needs>[^=\n]*)\n(?P<recipe>(?:\t[^\n]*\n?)*)", re.MULTILINE)
 _GO_BENCH = re.compile(r"^func (Benchmark\w*)\(", re.MULTILINE)
+_GO_MAIN = re.compile(r"^package main$", re.MULTILINE)
+_SWITCH = re.compile(r"\boption\s*\(\s*(\w*BENCH\w*)\s+[^)]*\bOFF\s*\)", re.IGNORECASE)
+_FETCHES = re.compile(r"\b(FetchContent_Declare|ExternalProject_Add|CPMAddPackage)\b")
 _C_LIKE = {**dict.fromkeys(HEADERS, ""), **{end: row for row in ("c", "cpp") for end in LANGUAGES[row].suffixes}}
 _MOST_PATTERNS = 6
 _RUNNABLE = frozenset({*_C_LIKE, ".sh", ".js", ".mjs", *(end for row in LANGUAGES.values() for end in row.suffixes)})
 LOOKED_FOR = {
     "cmake": "an executable in CMakeLists.txt whose name has bench, perf or speed",
     "cargo": "a [[bench]] of Cargo.toml, a file of benches/, or a program of src/bin called so",
-    "go": "a function Benchmark... in a _test.go file",
+    "go": "a program in a folder whose name has bench, perf or speed, or a function Benchmark... in a _test.go file",
     "python": "a script whose name has bench, perf or speed, or tests that use pytest-benchmark",
     "npm": "a script called bench or perf in package.json, or a .js file called so",
     "make": "a rule of the Makefile called bench, benchmark or perf, or a program called so",
@@ -47,7 +51,7 @@ LOOKED_FOR = {
 class Conventions:
     """The commands of a repository, as keys of ``problem.toml``; ``ecosystem`` names who builds it; ``notes``: what the
     user should know; ``by_unittest``: the same tests by unittest, where they can be run so; ``looked_at``: files that
-    look like a benchmark."""
+    look like a benchmark; ``others``: commands of other benchmarks."""
 
     ecosystem: str
     build: str = ""
@@ -61,6 +65,7 @@ class Conventions:
     show: tuple[str, ...] = ()
     by_unittest: str = ""
     looked_at: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @final
@@ -116,15 +121,24 @@ def _like_benchmarks(texts: Texts) -> tuple[str, ...]:
 def _cmake(texts: Texts) -> Conventions:
     builds = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-g -DCMAKE_CXX_FLAGS=-g"
     targets = [
-        str(PurePosixPath("build") / PurePosixPath(path).parent / target)
+        f"./build/{PurePosixPath(path).parent / target}"
         for path in texts.named("CMakeLists.txt")
         for target in _ADD.findall(texts.read(path))
         if _BENCH.search(target)
     ]
     whole = "".join(texts.read(path) for path in texts.named("CMakeLists.txt"))
     tests = "ctest --test-dir build --output-on-failure" if re.search(r"enable_testing|add_test|CTest", whole) else ""
-    benchmark = f"./{targets[0]}" if targets else ""
-    return Conventions("cmake", f"{builds} && cmake --build build", tests, benchmark)
+    switches = [f" -D{name}=ON" for name in dict.fromkeys(_SWITCH.findall(whole))] if targets else []
+    fetches = _FETCHES.search(whole) if targets else None
+    note = f"{fetches[1]} of CMakeLists.txt needs the network, which a build does not have" if fetches else ""
+    return Conventions(
+        "cmake",
+        f"{builds}{''.join(switches)} && cmake --build build",
+        tests,
+        next(iter(targets), ""),
+        others=tuple(targets[1:]),
+        notes=(f"{note}: fetch in `setup`, or give a --build without it",) if note else (),
+    )
 
 
 def _make(texts: Texts) -> Conventions:
@@ -148,49 +162,67 @@ def _cargo(texts: Texts) -> Conventions:
     benches = [str(one.get("name", "")) for one in table.get("bench", []) if isinstance(one, dict)]
     benches += [PurePosixPath(one).stem for one in texts.paths if re.fullmatch(r"benches/[^/]+\.rs", one)]
     programs = [PurePosixPath(one).stem for one in texts.paths if re.fullmatch(r"src/bin/[^/]+\.rs", one)]
-    program = next((one for one in programs if _BENCH.search(one)), "")
-    benchmark = f"cargo bench --offline --bench {benches[0]}" if benches else ""
-    if program:
-        benchmark = f"./target/release/{program}"
+    found = [f"./target/release/{one}" for one in programs if _BENCH.search(one)]
+    found += [f"cargo bench --offline --bench {one}" for one in dict.fromkeys(benches)]
+    benchmark = found[0] if found else ""
     setup = "cargo fetch" if needs else ""
     env = {"CARGO_PROFILE_RELEASE_DEBUG": "1", "CARGO_PROFILE_BENCH_DEBUG": "1"}
     builds = "cargo build --release --offline"
     if benchmark.startswith("cargo bench"):  # else every run of the benchmark would compile it
         builds += f" && {benchmark} --no-run"
-    return Conventions("cargo", builds, "cargo test --release --offline", benchmark, setup, env=env)
+    return Conventions(
+        "cargo", builds, "cargo test --release --offline", benchmark, setup, env=env, others=tuple(found[1:])
+    )
 
 
 def _go(texts: Texts) -> Conventions:
-    found = [(path, name) for path in texts.paths if path.endswith("_test.go")
-             for name in _GO_BENCH.findall(texts.read(path))]  # fmt: skip
-    folder = str(PurePosixPath(found[0][0]).parent) if found else ""
+    sources = [one for one in texts.paths if one.endswith(".go")]
+    programs = dict.fromkeys(
+        str(PurePosixPath(one).parent) for one in sources
+        if _BENCH.search(str(PurePosixPath(one).parent)) and _GO_MAIN.search(texts.read(one))
+    )  # fmt: skip
+    folders = dict.fromkeys(
+        str(PurePosixPath(one).parent) for one in sources
+        if one.endswith("_test.go") and _GO_BENCH.search(texts.read(one))
+    )  # fmt: skip
+    others = [f"go run ./{one}" for one in programs]
+    others += [f"go test -run=NONE -bench=. {'.' if one == '.' else f'./{one}'}" for one in folders]
+    folder = next(iter(folders), "")
     package, up = (".", "") if folder == "." else (f"./{folder}", "../" * (folder.count("/") + 1))
     builds, benchmark = "go build ./...", ""
-    if found:  # `go test` would compile in every run of the benchmark
+    if programs:
+        builds += f" && go build -o bench.program ./{next(iter(programs))}"
+        benchmark = "./bench.program"
+    elif folders:  # `go test` would compile in every run of the benchmark
         builds += f" && go test -c -o bench.test {package}"
         benchmark = f"{up or './'}bench.test -test.run=NONE -test.bench=. -test.benchtime=20x"
         benchmark = f"cd {folder} && {benchmark}" if up else benchmark
     setup = "go mod download" if re.search(r"^\s*require\b", texts.read("go.mod"), re.MULTILINE) else ""
     env = {"GOCACHE": "{repo}/.gocache"}  # what base compiled is there when a candidate is built
-    return Conventions("go", builds, "go test ./...", benchmark, setup, env=env)
+    return Conventions("go", builds, "go test ./...", benchmark, setup, env=env, others=tuple(others[1:]))
 
 
 def _python(texts: Texts) -> Conventions:
     tests = [one for one in texts.paths if re.search(r"(^|/)(test_[^/]*|[^/]*_test)\.py$", one)]
-    scripts = [one for one in texts.paths if one.endswith(".py") and _BENCH.search(one) and not _TEST.search(one)]
     by_plugin = [one for one in texts.paths if one.endswith(".py") and _BENCH.search(one)
                  and re.search(r"def test_\w+\([^)]*\bbenchmark\b", texts.read(one))]  # fmt: skip
-    script = next((one for one in scripts if "__main__" in texts.read(one) or one not in by_plugin), "")
-    benchmark = f"python3 {script}" if script else ""
-    if not script and by_plugin:
-        benchmark = f"python3 -m pytest -q {by_plugin[0]} --benchmark-only"
+    found = [f"python3 {one}" for one in scripts(texts.paths, texts.read, _BENCH)]
+    found += [f"python3 -m pytest -q {one} --benchmark-only" for one in by_plugin if f"python3 {one}" not in found]
     text = " ".join(texts.read(one) for one in tests[:20])
     folder = str(PurePosixPath(tests[0]).parent) if tests else ""
     top = " -t ." if f"{folder}/__init__.py" in texts.paths else ""  # a package: its files import their neighbours
     by_unittest = f"python3 -m unittest discover -s {folder}{top}" if "unittest" in text else ""
     runner = by_unittest if by_unittest and "pytest" not in text else "python3 -m pytest -q"
     env = {"PYTHONPATH": "{repo}/src" if any(one.startswith("src/") for one in texts.paths) else "{repo}"}
-    return Conventions("python", "", runner if tests else "", benchmark, env=env, by_unittest=by_unittest)
+    return Conventions(
+        "python",
+        "",
+        runner if tests else "",
+        next(iter(found), ""),
+        env=env,
+        by_unittest=by_unittest,
+        others=tuple(found[1:]),
+    )
 
 
 def _npm(texts: Texts) -> Conventions:
@@ -230,6 +262,8 @@ def _sources(texts: Texts, suffixes: Sequence[str]) -> tuple[str, tuple[str, ...
     own = [one for one in texts.paths if one.endswith(tuple(suffixes)) and not _ASIDE.search(one)]
     languages = Counter(_language(PurePosixPath(one).suffix) for one in own)
     del languages[""]
+    if not languages:  # headers alone, whose language is that of those who include them
+        languages = Counter(name for one in texts.paths if (name := _language(PurePosixPath(one).suffix)))
     patterns = Counter(_pattern(one) for one in own)
     best = languages.most_common(1)[0][0] if languages else ""
     return best, tuple(sorted(pattern for pattern, _ in patterns.most_common(_MOST_PATTERNS)))

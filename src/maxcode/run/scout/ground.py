@@ -12,12 +12,14 @@ import anyio.to_thread
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.base_tree import base_tree
-from maxcode.evaluate.repo.commands import COMMAND_S, Place, said
+from maxcode.evaluate.repo.commands import COMMAND_S, SEED, Place, said
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.problems.repository import repository
 from maxcode.run.scout.conventions import Conventions
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
+
+BENCHMARK_S = 300.0  # wall seconds of one run
 
 
 @final
@@ -53,6 +55,12 @@ class Ground:
         if not ran.ok:
             raise InputError(f"build {found.build!r} fails in the sandbox: {said(ran)}")
         return Layers(Blob.of(packed))
+
+    async def benchmark(self, found: Conventions, side: Layers) -> Ran:
+        """One run of the benchmark of a proposal on the files of a side."""
+        self.say(f"running the benchmark: {found.benchmark}")
+        async with build_lane():
+            return await self.place(found).run(side, found.benchmark.replace(SEED, "1"), BENCHMARK_S)
 
     async def tests(self, found: Conventions, side: Layers) -> Ran:
         """One run of the tests of a proposal on the files of a side."""

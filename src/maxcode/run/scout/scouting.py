@@ -13,6 +13,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.repo.allowed import is_matched
 from maxcode.evaluate.repo.git import commit_of, contents, top_of, tracked
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
+from maxcode.run.scout.benchmark_tried import failed, of_imports, with_working_benchmark
 from maxcode.run.scout.conventions import LOOKED_FOR, NAMES, Conventions, Texts, conventions, lines_of
 from maxcode.run.scout.ground import Ground
 from maxcode.run.scout.tests_tried import with_working_tests
@@ -20,7 +21,7 @@ from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
 _TEXT_AT_MOST = 400_000
-_UNTOLD = ("notes", "by_unittest", "looked_at")  # of what was found, in the JSON
+_UNTOLD = ("notes", "by_unittest", "looked_at", "others")  # of what was found, in the JSON
 _NAMED = 5  # files that look like a benchmark, in a message
 
 
@@ -42,11 +43,15 @@ class ScoutRequest:
 @final
 @dataclass(frozen=True, slots=True)
 class Scouted:
-    """``top``: the folder of the repository.  ``found``: its commands.  ``profile``: where its time goes."""
+    """``top``: the folder of the repository.  ``found``: its commands.  ``profile``: where its time goes.
+    ``seconds``: CPU time of one run of the benchmark; None if it failed.  ``editable``: the files that may be changed;
+    None if they are not known."""
 
     top: Path
     found: Conventions
     profile: RepoProfile
+    seconds: float | None = None
+    editable: frozenset[str] | None = None
 
     def toml(self, repo: str = ".") -> str:
         """The text of ``problem.toml``; ``repo``: the repository, from the folder of that file."""
@@ -54,10 +59,13 @@ class Scouted:
 
     def as_json(self) -> str:
         """All of it for programs."""
-        places = [{**asdict(one), "bound": one.bound} for one in self.profile.functions]
+        places = [
+            {**asdict(one), "bound": one.bound, "editable": self._may_change(one.file)}
+            for one in self.profile.functions
+        ]
         found = {key: value for key, value in asdict(self.found).items() if key not in _UNTOLD}
-        told = {"repository": str(self.top), **found, "notes": self.found.notes, "profiler": self.profile.how,
-                "elsewhere": self.profile.elsewhere, "outside": self.profile.outside,
+        told = {"repository": str(self.top), **found, "notes": self.found.notes, "seconds": self.seconds,
+                "profiler": self.profile.how, "elsewhere": self.profile.elsewhere, "outside": self.profile.outside,
                 "no_profile": self.profile.why_not, "places": places,
                 "problem_toml": self.toml()}  # fmt: skip
         return json.dumps(told)
@@ -70,6 +78,8 @@ class Scouted:
         yield f"repository  {self.top} ({found.ecosystem}, {found.language})"
         for key in ("setup", "build", "tests", "benchmark"):
             yield f"{key:<10}  {getattr(found, key) or 'none found'}"
+        if self.seconds is not None:
+            yield f"takes       {self.seconds:.3g} s of CPU time"
         yield f"edit        {', '.join(found.edit)}"
         if found.show:
             yield f"show        {', '.join(found.show)}"
@@ -83,9 +93,13 @@ class Scouted:
             yield f"outside     {outside:.1%} is neither in the files of edit nor in what they call{most}"
         for one in self.profile.functions:
             callers = f"  (called by {', '.join(one.callers)})" if one.callers else ""
-            mark = "" if is_matched(one.file, found.edit) else "  (not editable)"
+            mark = "" if self._may_change(one.file) else "  (not editable)"
             bound = f"at most {one.bound:5.2f}x  " if one.bound is not None else ""
             yield f"  {one.share:6.1%}  {bound}{one.file}:{one.line} {one.name}{callers}{mark}"
+
+    def _may_change(self, path: str) -> bool:
+        """Tests and the benchmark itself match ``edit`` and are not editable all the same."""
+        return is_matched(path, self.found.edit) if self.editable is None else path in self.editable
 
 
 async def scout(request: ScoutRequest, say: Callable[[str], None]) -> Scouted:
@@ -97,7 +111,7 @@ async def scout(request: ScoutRequest, say: Callable[[str], None]) -> Scouted:
         why = f"setup {found.setup!r} was not run; --run-setup runs it now, as you and with the network"
         return Scouted(top, found, RepoProfile(why_not=why))
     ground = Ground(await Sandbox.open(), top, say)
-    return Scouted(top, *await _tried(ground, found, request.runs_setup))
+    return await _tried(ground, found, request.runs_setup)
 
 
 def _found(top: Path, commit: str) -> Conventions:
@@ -132,27 +146,39 @@ def _completed(found: Conventions, request: ScoutRequest) -> Conventions:
     if not found.edit:
         raise InputError(f"no source of {found.ecosystem} was found outside tests; give --edit PATTERN")
     notes = [] if found.tests else ["no tests were found: a patch is then judged by the benchmark's output alone"]
+    if found.others and request.benchmark is None:
+        notes.append(f"there are other benchmarks, to choose with --benchmark: {_listed(found.others)}")
     return replace(found, notes=(*found.notes, *notes))
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _looked_at(found: Conventions) -> str:
     """The files that may be benchmarks, in words; empty if there are none."""
     if not found.looked_at:
         return ""
-    more = len(found.looked_at) - _NAMED
-    named = ", ".join(found.looked_at[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{named} may be one, but nothing says how to start it: "
+    first = found.looked_at[0]
+    compiled = f" (--build 'cc -O2 -g {first} ... -o bench' --benchmark ./bench)" if first.endswith(".c") else ""
+    return f"{_listed(found.looked_at)} may be one, but nothing says how to start it{compiled}: "
 
 
-async def _tried(ground: Ground, found: Conventions, runs_setup: bool) -> tuple[Conventions, RepoProfile]:
-    """What was found, with tests that work in the sandbox, and the profile of its benchmark."""
+async def _tried(ground: Ground, found: Conventions, runs_setup: bool) -> Scouted:
+    """What was found, with tests and a benchmark that work in the sandbox, and the profile of the benchmark."""
     try:
         side = await ground.side(found)
     except InputError as error:
-        return found, RepoProfile(why_not=str(error))
+        return Scouted(ground.top, found, RepoProfile(why_not=str(error)))
     tried = await with_working_tests(ground, found, side, runs_setup) if found.tests else found
-    place = ground.place(found)
+    tried, ran = await with_working_benchmark(ground, tried, side)
+    if (without := failed(tried, ran)) is not None:
+        return Scouted(ground.top, tried, without)
+    place = ground.place(replace(tried, setup=found.setup, build=found.build))  # a set-up may be proposed only
     ground.say("profiling the benchmark")
     async with build_lane():
         files = tracked(ground.top, place.problem.spec.repo_spec.commit)
-        return tried, await profiled(place, side, place.problem.program, files)
+        profile = await profiled(place, side, place.problem.program, files)
+    editable = frozenset(place.problem.program.files)
+    return Scouted(ground.top, of_imports(tried, profile, editable), profile, ran.cpu_s, editable)

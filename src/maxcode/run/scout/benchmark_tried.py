@@ -1,0 +1,74 @@
+"""Tries the benchmark that was found: whether it runs in the sandbox, how long it takes, and whether it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from maxcode.errors import InputError
+from maxcode.evaluate.repo.commands import said
+from maxcode.evaluate.repo.layers import Layers
+from maxcode.evaluate.repo.profile import RepoProfile
+from maxcode.run.scout.conventions import Conventions
+from maxcode.run.scout.ground import Ground
+from maxcode.run.scout.tests_tried import OF_SYSTEM, PYTHON, interpreters, is_own, missing, noted
+from maxcode.sandbox.sandbox import Ran
+
+_LEAST_S, _MOST_S = 0.02, 10.0
+_OF_IMPORTS = 0.5  # of the time, in the bodies of modules to edit
+_BETTER = "that does a fixed amount of work of 0.1 to 10 s"
+
+
+async def with_working_benchmark(ground: Ground, found: Conventions, side: Layers) -> tuple[Conventions, Ran]:
+    """What was found, with a benchmark that runs in the sandbox if there is one, and the run of it."""
+    ran = await ground.benchmark(found, side)
+    module = missing(ran)
+    if ran.ok or not module or not PYTHON.match(found.benchmark):
+        return _with_notes(found, ran), ran
+    if is_own(ground.top, module):
+        return noted(found, f"the benchmark cannot import {module}, which is the repository's own: build it"), ran
+    for executable, folders in interpreters([module], ground.top):
+        benchmark, show = PYTHON.sub(executable, found.benchmark), tuple(dict.fromkeys((*found.show, *folders)))
+        other = replace(found, benchmark=benchmark, show=show)
+        with suppress(InputError):  # a folder that cannot be shown
+            if (again := await ground.benchmark(other, side)).ok:
+                how = f"the benchmark runs with your {executable}, whose folders `show` names"
+                return _with_notes(noted(other, f"python3 in the sandbox has no {module}: {how}"), again), again
+    cure = f"{OF_SYSTEM} -m venv .venv && .venv/bin/pip install {module}"
+    other_command = PYTHON.sub(".venv/bin/python", found.benchmark)
+    note = f"python3 in the sandbox has no {module}, which the benchmark needs: --setup {cure!r} with --run-setup and "
+    return noted(found, f"{note}--benchmark {other_command!r}, or choose another benchmark"), ran
+
+
+def _with_notes(found: Conventions, ran: Ran) -> Conventions:
+    for note in _notes(ran) if ran.ok else ():
+        found = noted(found, note)
+    return found
+
+
+def _notes(ran: Ran) -> Iterator[str]:
+    if ran.cpu_s < _LEAST_S:
+        yield f"the benchmark takes {ran.cpu_s * 1e3:.0f} ms, too short to time: give one {_BETTER} with --benchmark"
+    if ran.wall_s > _MOST_S:
+        yield f"the benchmark takes {ran.wall_s:.0f} s and is run many times: give one {_BETTER} with --benchmark"
+    if not ran.stdout.strip():
+        yield "the benchmark prints nothing on standard output, where maxcode compares its results: let it print them"
+
+
+def failed(found: Conventions, ran: Ran) -> RepoProfile | None:
+    """Why there is no profile of a benchmark that failed; None if it did not fail."""
+    if ran.ok:
+        return None
+    if ran.ending == "exit" and ran.code == 127:
+        return RepoProfile(why_not=f"{found.benchmark!r} finds no program ({said(ran)}); correct build or benchmark")
+    return RepoProfile(why_not=f"{found.benchmark!r} fails: {said(ran)}")
+
+
+def of_imports(found: Conventions, profile: RepoProfile, editable: frozenset[str]) -> Conventions:
+    """What was found, with a note if the benchmark does little but import."""
+    share = sum(one.share for one in profile.functions if one.name == "<module>" and one.file in editable)
+    if share < _OF_IMPORTS:
+        return found
+    what = f"{share:.0%} of the time is in the bodies of modules, so the benchmark does little but import them"
+    return noted(found, f"{what}: give one {_BETTER} with --benchmark")
