@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from maxcode.core.bets import _known_purses, level_of, most_wealth, wealth
 from maxcode.run.certificate.earlier_formats import wealth_by_sizes
+from tests.support.two_speeds import two_speeds
 
 SIZES = st.lists(st.floats(1e-6, 10.0) | st.just(0.01), min_size=1, max_size=9)
 LEVELS = st.lists(st.floats(-5.0, 5.0) | st.just(1.0), min_size=9, max_size=9)
@@ -29,7 +30,9 @@ def test_the_wealth_is_1_on_average_for_equal_programs_whatever_the_sizes(sizes:
 
 
 @given(st.lists(st.floats(1e-6, 10.0) | st.just(0.01), min_size=5, max_size=7), LEVELS, st.floats(0.0, 0.1))
-def test_so_it_is_whatever_the_two_times_of_each_pair_are(sizes: list[float], levels: list[float], least: float) -> None:
+def test_so_it_is_whatever_the_two_times_of_each_pair_are(
+    sizes: list[float], levels: list[float], least: float
+) -> None:
     levels = levels[: len(sizes)]
     outcomes = [wealth(gaps, levels=levels) for gaps in all_signs(sizes)]
     assert math.isclose(sum(outcomes) / len(outcomes), 1.0, rel_tol=1e-9)
@@ -49,12 +52,6 @@ def test_equal_programs_ever_reach_a_level_at_most_as_often_as_promised(spread: 
     sizes = [generator.lognormvariate(0, spread) for _ in range(13)]
     reached = sum(any(wealth(gaps[:pairs]) >= 20 for pairs in range(4, 14)) for gaps in all_signs(sizes))
     assert 0 < reached / 2**13 <= 1 / 20
-
-
-def two_speeds(generator: random.Random, pairs: int, gain: float) -> list[tuple[float, float]]:
-    """Times of a machine with two speeds, of which each run has one: a gap is large by chance, and a time is not."""
-    times = [1.0 + (generator.random() < 0.3) * 0.1 + generator.uniform(0, 0.005) for _ in range(2 * pairs)]
-    return list(zip(times[::2], [time / gain for time in times[1::2]], strict=True))
 
 
 def test_nor_do_they_more_often_where_earlier_pairs_tell_the_two_speeds() -> None:

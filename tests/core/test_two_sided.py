@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from maxcode.core.bets import level_of
 from maxcode.core.two_sided import TwoSidedRule, e_bh, evidence, interval_at_any_time, judge, judge_rows
+from tests.support.two_speeds import two_speeds
 
 RULE = TwoSidedRule()
 
@@ -64,8 +65,7 @@ def test_the_interval_holds_the_true_ratio_whenever_one_looks() -> None:
 def test_so_it_does_where_the_machine_has_two_speeds_and_no_change_is_as_rarely_wrong() -> None:
     generator, missed, said = random.Random(5), 0, 0
     for _ in range(100):
-        times = [1.0 + (generator.random() < 0.3) * 0.1 + generator.uniform(0, 0.01) for _ in range(80)]
-        pairs = [(base, head / 1.02) for base, head in zip(times[::2], times[1::2], strict=True)]
+        pairs = two_speeds(generator, 40, 1.02)
         ratios, levels = [base / head for base, head in pairs], [level_of(*pair) for pair in pairs]
         found = [interval_at_any_time(ratios[:at], levels=levels[:at]) for at in (10, 20, 40)]
         missed += any(not one.low <= 1.02 <= one.high for one in found)
