@@ -25,6 +25,7 @@ from typing import Any
 
 from maxcode.core import two_sided
 from maxcode.core.bets import level_of
+from maxcode.core.bets import wealth as present_wealth
 from maxcode.core.two_sided import TwoSidedRule, judge
 from maxcode.run.certificate.earlier_formats import wealth_by_sizes
 from trust.rows import table
@@ -97,12 +98,11 @@ def raced(times: Times, gain: float, most: int) -> tuple[str, int]:
 @contextmanager
 def by_sizes() -> Iterator[None]:
     """Races are judged by the evidence before."""
-    present = two_sided.wealth  # type: ignore[attr-defined]
     two_sided.wealth = lambda gaps, least=0.0, levels=(): wealth_by_sizes(gaps, least)  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        two_sided.wealth = present  # type: ignore[attr-defined]
+        two_sided.wealth = present_wealth  # type: ignore[attr-defined]
 
 
 def row_of(kind: str, gain: float, races: int, most: int) -> dict[str, object]:
