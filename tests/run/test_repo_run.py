@@ -101,6 +101,7 @@ def test_a_killed_run_leaves_no_tree_and_pays_nothing_twice(repository: Path, tm
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["speedup"]["low"] > 1.2 and found["trust"]["level"] == "outside"
+    assert (found["branch"], Path(found["proposal"])) == ("faster/count", out / "PR.md")
     assert (tmp_path / "asked").read_text() == "."
     assert "base was not built, tested and run again: nothing has changed since" in done.stderr
     assert recorded(out).startswith(kept) and recorded(out).count('"evaluation":') == 1

@@ -131,16 +131,16 @@ async def _winner(
     return not_measured(job.folder, problem.program, whole, late)
 
 
-def _tell_maintainers(job: CompleteRequest, result: RunResult, certificate: Certificate | None, found: Result) -> None:
-    """Writes PR.md, and the branch if one is requested, for a confirmed patch of a repository."""
+def _proposed(job: CompleteRequest, result: RunResult, certificate: Certificate | None, found: Result) -> RunResult:
+    """The result with PR.md, and the branch if one is requested, of a confirmed patch of a repository; writes both."""
     problem = job.loaded.problem
     if found.best is None or found.best.step is None or not problem.traits.is_patch or not result.confirmed:
-        return
+        return result
     told = tuple(state.step.action.completion for state in counted_steps(found.best) if state.step is not None)
     proposal = Proposal(problem, result, certificate, told)
-    write_proposal(proposal, job.folder)
     if job.request.branch:
         write_branch(proposal, job.request.branch)
+    return replace(result, proposal=write_proposal(proposal, job.folder), branch=job.request.branch)
 
 
 def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None) -> AbstractContextManager[Target]:
@@ -205,9 +205,8 @@ class _Search:
             _write_winner(job.folder, self.admission.admitted.problem, winner)
             times.turn_to(CERTIFICATE)
             certificate = _certify(job, found, say, self.deadline)
-        result = self.result(found, winner, certificate, slots)
+        result = _proposed(job, self.result(found, winner, certificate, slots), certificate, found)
         write_result(result)
-        _tell_maintainers(job, result, certificate, found)
         return result
 
     def _method(self) -> Method:

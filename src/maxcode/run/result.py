@@ -58,6 +58,8 @@ class RunResult:
     ``change``        what the best program changes, in words; empty if nothing was faster
     ``refused``       why no candidate was run, if all were rejected or did not build
     ``left``          what is left to do, where little or nothing was won
+    ``proposal``      of a repository: the file PR.md; None if nothing was confirmed
+    ``branch``        of a repository: the new branch with the patch; empty if none was asked for, or made
     """
 
     measured: CandidateResult
@@ -78,6 +80,8 @@ class RunResult:
     left: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     times: Mapping[str, float] = field(default_factory=dict)
+    proposal: Path | None = None
+    branch: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -133,6 +137,10 @@ class RunResult:
         yield from _titled("change", self.change)
         if self.best.is_relative_to(self.folder):
             yield f"best       {self.best}"
+        if self.branch:
+            yield f"branch     {self.branch}"
+        if self.proposal is not None:
+            yield f"proposal   {self.proposal}"
         yield f"report     {self.report}"
         yield from _titled("slots", _slots(self.cluster))
         if self.certificate is not None:
@@ -156,6 +164,8 @@ class RunResult:
             "refused": self.refused or None,
             "left": self.left or None,
             "times": dict(self.times) or None,
+            "proposal": str(self.proposal) if self.proposal is not None else None,
+            "branch": self.branch or None,
         }
         return {
             **self.measured.table(),
