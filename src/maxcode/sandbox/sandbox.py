@@ -222,7 +222,12 @@ class Session:
             packet = pack(self._place.asked(self._limited(job)), kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         with activity(BUILD if kind == "building" else RUN, unless_named=True):
-            ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+            try:
+                ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+            except MachineError:
+                if not job.repository or self._group is None or self._group.kills() == kills:
+                    raise
+                return _DROWNED  # the session is over: nothing was small enough for the kernel to spare the shim
             if self._group is not None and before is not None:
                 ran = _with_unknown(ran, (self._group.used_s() or before) - before)
             charge_cpu(ran.cpu_s)
@@ -302,6 +307,10 @@ def _scratch() -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+# A command whose memory is the kernel's, such as full pipes and sockets, took the shim with it.
+_DROWNED = Ran("signal", 9, 0, 0, 0, 0, 0, 0, 0, 0, b"", b"", out_of_memory=True)
 
 
 def _with_unknown(ran: Ran, used_s: float) -> Ran:
