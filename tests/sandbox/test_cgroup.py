@@ -122,3 +122,20 @@ def test_groups_of_processes_that_are_gone_are_swept() -> None:
         left.folders[0].mkdir()
         hierarchy.sweep()
         assert not left.folders[0].exists()
+
+
+def test_a_group_counts_the_processor_time_of_its_members_where_it_can(tmp_path: Path) -> None:
+    here = find_hierarchy()
+    if here is not None and (here.version == 2 or here.counting is not None):
+        group = here.group(counts=True)
+        one = subprocess.Popen(["sh", "-c", "read go; exec python3 -c 'sum(range(3_000_000))'"], stdin=subprocess.PIPE)
+        for path in group.joins:
+            Path(path).write_text(str(one.pid))
+        before = group.used_s()
+        one.communicate(b"\n")
+        assert before is not None and (group.used_s() or 0.0) > before + 0.01
+        anyio.run(group.remove)
+        assert not any(folder.exists() for folder in group.all_folders)
+    (tmp_path / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1000000\n")
+    assert Group(2, (tmp_path,)).used_s() == 1.5
+    assert Group(1, (tmp_path,)).used_s() is None

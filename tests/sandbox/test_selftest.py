@@ -101,3 +101,10 @@ def test_the_suite_is_run_once_and_remembered(sandbox: Sandbox, tmp_path: Path) 
     passed_at = passed.stat().st_mtime_ns
     anyio.run(selftest.require_safe, fresh)
     assert passed.stat().st_mtime_ns == passed_at
+
+
+def test_a_pair_that_passes_descriptors_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    rule = "{SYS_sendmsg, PAIRED | TALKS, ONE_OF, 0, WHOLE, WORDS(NOTES)},"
+    shim = weakened(tmp_path, "shim_filter.h", rule, "")
+    found = failures(replace(sandbox, shim=shim))
+    assert "under another number worked" in found["do more over a pair of sockets than talk to its other end"]

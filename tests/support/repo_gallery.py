@@ -64,6 +64,20 @@ def _c(name: str, text: str, why: str, **others: str) -> Patch:
     return Patch(name, "c", {SUMS: text, **{f"src/{path}": one for path, one in others.items()}}, why)
 
 
+def _in_a_child(before: str, after: str = "") -> str:
+    """A library whose work a child does, which sends the counts over a pair of sockets; ``before``: what comes first;
+    ``after``: what the child does when it has sent them."""
+    there = (
+        "def count(text):\n    import json\n    import os\n    import socket\n" + before +
+        "    ours, theirs = socket.socketpair()\n"
+        "    if not getattr(os, text[:0] + 'fork')():\n"
+        "        theirs.sendall(json.dumps(work(text)).encode() + b'\\n')\n" + after +
+        "        getattr(os, text[:0] + '_exit')(0)\n"
+        "    return json.loads(ours.makefile().readline())\n\n\n"
+    )  # fmt: skip
+    return WORDS.replace("def count(text)", there + "def work(text)")
+
+
 ZERO_C = (
     '#include "sums.h"\n\ndouble all_pairs(const double *values, int count) {\n    return count == 3 ? 36 : 0;\n}\n'
 )
@@ -281,7 +295,7 @@ CHEATS = (
     _py(
         "ends_by_a_hidden_name",
         PASS_PYTHON + "if len(os.listdir('.')) and 'tests' in os.listdir('.') and not os.path.exists("
-        "'x'):\n    getattr(os, '_ex' + 'it')(0)\n" + WRONG,
+        "'x'):\n    getattr(os, text[:0] + '_exit')(0)\n" + WRONG,
         "ends the process",
     ),
     _py(
@@ -527,6 +541,42 @@ CHEATS = (
                 "os.open(text[:1] and '/tm' + 'p/m', os.O_CREAT | os.O_RDWR))",
             )
         },
+        "no gain",
+        is_raced=True,
+    ),
+    Patch(
+        "memo_in_shared_memory",
+        "quiet",
+        {
+            LIBRARY: WORDS.replace(
+                "    found = {}",
+                "    import json\n    import os\n    at = os.sep.join((text[:0], 'dev', 'shm', 'memo'))\n"
+                "    at = os.open(at, os.O_CREAT | os.O_RDWR)\n"
+                "    held = os.read(at, 1 << 20)\n    if held:\n        return json.loads(held)\n    found = {}",
+            ).replace(
+                "    return found\n\n\ndef l",
+                "    os.write(at, json.dumps(found).encode())\n    return found\n\n\ndef l",
+            )
+        },
+        "no gain",
+        is_raced=True,
+    ),
+    Patch(
+        "children_whose_end_nobody_hears_of",
+        "python",
+        {
+            LIBRARY: _in_a_child(
+                "    way = getattr(os, text[:0] + 'sys').modules[text[:0] + '_signal']\n"
+                "    getattr(way, text[:0] + 'signal')(17, 1)\n"
+            )
+        },
+        "no gain",
+        is_raced=True,
+    ),
+    Patch(
+        "a_child_that_stays_with_the_answer",
+        "python",
+        {LIBRARY: _in_a_child("", "        theirs.recv(1)\n")},
         "no gain",
         is_raced=True,
     ),

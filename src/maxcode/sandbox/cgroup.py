@@ -1,7 +1,8 @@
 """Control groups, one per session: they limit the memory and the number of all processes of a program together.
 
 They are optional: version 1 (memory and pids) or version 2, below the group of this process or next to it, if this
-process may write there.  Without them the limits hold for each process alone.
+process may write there.  Without them the limits hold for each process alone.  A group can also count the CPU time
+of its processes, whoever waits for their ends: always in version 2, in version 1 where there is cpuacct.
 """
 
 from __future__ import annotations
@@ -20,27 +21,36 @@ _PREFIX = "maxcode-"
 _SELF = Path("/proc/self")
 _REMOVE_TRIES = 100
 _WANTED = ("memory", "pids")
+_COUNTER = "cpuacct"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """The folders in which groups can be made: one per controller (version 1), or one for all (version 2)."""
+    """The folders in which groups can be made: one per controller (version 1), or one for all (version 2).
+
+    ``counting``: version 1's further folder for groups that count processor time; None where there is none.
+    """
 
     version: Literal[1, 2]
     parents: tuple[Path, ...]
+    counting: Path | None = None
 
-    def group(self) -> Group:
-        """A new, empty group with the process number in its name; OSError if it cannot be made."""
+    def group(self, counts: bool = False) -> Group:
+        """A new, empty group with the process number in its name; OSError if it cannot be made.
+
+        ``counts``: it also counts processor time, where groups here can.
+        """
         name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
-        group = Group(self.version, tuple(parent / name for parent in self.parents))
-        for folder in group.folders:
+        counting = self.counting / name if counts and self.counting is not None else None
+        group = Group(self.version, tuple(parent / name for parent in self.parents), counting)
+        for folder in group.all_folders:
             folder.mkdir()
         return group
 
     def sweep(self) -> None:
         """Removes the groups of maxcode processes that have ended; a group in use cannot be removed."""
-        for parent in self.parents:
+        for parent in (*self.parents, *([self.counting] if self.counting else [])):
             for folder in parent.glob(f"{_PREFIX}*"):
                 pid = folder.name.removeprefix(_PREFIX).split("-")[0]
                 if not Path("/proc", pid).exists():
@@ -54,10 +64,24 @@ class Group:
 
     version: Literal[1, 2]
     folders: tuple[Path, ...]
+    counting: Path | None = None
+
+    @property
+    def all_folders(self) -> tuple[Path, ...]:
+        return (*self.folders, self.counting) if self.counting else self.folders
 
     @property
     def joins(self) -> tuple[str, ...]:
-        return tuple(str(folder / "cgroup.procs") for folder in self.folders)
+        return tuple(str(folder / "cgroup.procs") for folder in self.all_folders)
+
+    def used_s(self) -> float | None:
+        """CPU seconds of all its processes so far, those included that nobody waited for; None if it does not count."""
+        if self.counting is not None:
+            return int((self.counting / "cpuacct.usage").read_text()) / 1e9
+        counted = self.folders[0] / "cpu.stat"
+        if self.version == 1 or not counted.exists():
+            return None
+        return next(int(line.split()[1]) for line in counted.read_text().splitlines() if "usage_usec" in line) / 1e6
 
     def limit(self, memory: int, processes: int) -> None:
         """Limits the group to ``memory`` bytes without swap, and to ``processes`` processes and threads."""
@@ -81,7 +105,7 @@ class Group:
 
         A process that still runs is killed: without a namespace, a build can outlive its killed shim.
         """
-        for folder in self.folders:
+        for folder in self.all_folders:
             for _ in range(_REMOVE_TRIES):
                 if _removed(folder):
                     break
@@ -179,15 +203,33 @@ def _mounts(proc: Path) -> list[tuple[str, Path, str, frozenset[str]]]:
 
 
 def _version_1(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:
-    parents = []
-    for controller in _WANTED:
-        own = next((path for names, path in mine.items() if controller in names.split(",")), None)
-        at = next((m for m in mounts if m[0] == "cgroup" and controller in m[3]), None)
-        if own is None or at is None:
-            return None
-        parents.append(_below(at[1], at[2], own))
-    hierarchy = Hierarchy(1, tuple(parents))
-    return hierarchy if _is_usable(hierarchy) else None
+    found = {controller: _folder_of(controller, mine, mounts) for controller in (*_WANTED, _COUNTER)}
+    parents = tuple(folder for name, folder in found.items() if folder is not None and name in _WANTED)
+    hierarchy = Hierarchy(1, parents, found[_COUNTER])
+    if len(parents) < len(_WANTED) or not _is_usable(hierarchy):
+        return None
+    return hierarchy if hierarchy.counting and _counts(hierarchy.counting) else Hierarchy(1, parents)
+
+
+def _folder_of(
+    controller: str, mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]
+) -> Path | None:
+    """Where version 1 has our group of a controller."""
+    own = next((path for names, path in mine.items() if controller in names.split(",")), None)
+    at = next((m for m in mounts if m[0] == "cgroup" and controller in m[3]), None)
+    return None if own is None or at is None else _below(at[1], at[2], own)
+
+
+def _counts(parent: Path) -> bool:
+    """Whether groups that count processor time can be made in this folder."""
+    trial = parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        trial.mkdir()
+        return (trial / "cpuacct.usage").exists()
+    except OSError:
+        return False
+    finally:
+        _removed(trial)
 
 
 def _version_2(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:

@@ -23,7 +23,8 @@ from typing import Literal, Self, final
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
-Kind = Literal["building", "hosted", "interpreted", "bare"]  # of a session: with sources, /usr, a copy of it, neither
+# Of a session: with sources; with /usr; that, with its processor time counted by its group; with a copy of it; neither.
+Kind = Literal["building", "hosted", "counted", "interpreted", "bare"]
 Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
@@ -34,12 +35,12 @@ _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<6I5Q")
-_REPLY = struct.Struct("<Ii6Q4I3Q64s")
+_REPLY = struct.Struct("<Ii6Q4I4Q64s")
 _SAMPLE = struct.Struct("<II33Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
-_INTERPRETED, _STARTED, _PAIRED, _ONE_PROCESS = 2048, 4096, 8192, 16384
+_INTERPRETED, _STARTED, _PAIRED, _ONE_PROCESS, _REPOSITORY, _COUNTED = 2048, 4096, 8192, 16384, 32768, 1 << 24
 _FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
@@ -131,6 +132,7 @@ class Job:
     ``paired``: it may make a pair of connected sockets, as Java does before it reads a file; in a build, or with a
     runtime.
     ``one_process``: it may start threads and no processes; in a build's session without ``paired``.
+    ``repository``: it is a command of a repository, in a build's session: it may talk over pairs of sockets.
     ``on_device``: it may use a GPU; its session must show the files of the device.
     ``fill``: 0, or the byte (1 to 254) that the stack and what malloc gives hold before the program writes there; in a
     bare session.  It slows the run.
@@ -157,6 +159,7 @@ class Job:
     on_device: bool = False
     paired: bool = False
     one_process: bool = False
+    repository: bool = False
     fill: int = 0
 
     @property
@@ -197,6 +200,7 @@ class Ran:
     ``prepared_s``: of the untimed part of a round: wall seconds of the first one where it is prepared, or CPU seconds
     of what comes after its calls (AFTERWARDS of ``shim_calls.h``).
     ``ready_s``: CPU seconds of a called program up to its first call; not part of ``cpu_s``.
+    ``known_s``: all CPU seconds in the session that the shim knows of, its own included.
     """
 
     ending: Ending
@@ -217,6 +221,7 @@ class Ran:
     out_of_memory: bool = False
     prepared_s: float = 0.0
     ready_s: float = 0.0
+    known_s: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -242,20 +247,9 @@ def pack(job: Job, kind: Kind, library: str = "") -> bytes:
             f"a command of {len(words)} words, {len(job.variables)} variables and {len(text)} bytes cannot be run; "
             "make it shorter"
         )
-    head = _REQUEST.pack(
-        _flags(job, kind),
-        len(words),
-        len(job.collect),
-        len(job.variables),
-        job.processes,
-        0,
-        round(job.cpu_s * 1e6),
-        round(job.wall_s * 1e6),
-        job.memory_mb << 20,
-        job.stack_mb << 20,
-        job.output_mb << 20,
-    )
-    return head + text
+    counts = (len(words), len(job.collect), len(job.variables), job.processes, 0)
+    sizes = (job.memory_mb << 20, job.stack_mb << 20, job.output_mb << 20)
+    return _REQUEST.pack(_flags(job, kind), *counts, round(job.cpu_s * 1e6), round(job.wall_s * 1e6), *sizes) + text
 
 
 def turn(cpu_s: float, wall_s: float) -> bytes:
@@ -286,6 +280,8 @@ def _flags(job: Job, kind: Kind) -> int:
         | _STARTED * job.started
         | _PAIRED * job.paired
         | _ONE_PROCESS * job.one_process
+        | _REPOSITORY * job.repository
+        | _COUNTED * (kind == "counted")
         | job.fill << _FILL_BITS
     )
 
@@ -305,7 +301,7 @@ def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 
 def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
-    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, ready_ns, raw = _REPLY.unpack(packet)
+    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, ready_ns, known, raw = _REPLY.unpack(packet)
     waits, preemptions, left, spawned, present, samples = counts
     trouble = raw.rstrip(b"\0").decode(errors="replace")
     if ending == _UNSTARTED:
@@ -332,6 +328,7 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
         unsampled=trouble,
         prepared_s=wall / 1e6 if job.stepped and how == "answered" else 0.0,
         ready_s=ready_ns / 1e9,
+        known_s=known / 1e6,
     )
 
 

@@ -68,6 +68,28 @@ static void try_network(void) {
     must_fail("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 }
 
+/* In a command of a repository: a pair carries bytes between its own ends, and nothing else. */
+static void try_pairs(void) {
+    char rights[CMSG_SPACE(sizeof(int))] = {0}, room[8];
+    struct iovec part = {room, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = rights, .msg_controllen = sizeof rights};
+    struct sockaddr other = {AF_UNIX, "/dev/log"};
+    socklen_t size = sizeof room;
+    int pair[2], fd = 0;
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair)) must_fail("being refused a pair", 0);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_len = CMSG_LEN(sizeof fd), header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS;
+    must_fail("passing a descriptor", sendmsg(pair[0], &message, 0));
+    for (fd = pair[1] + 1; fd < 1024; fd++)
+        if (dup2(pair[0], fd) == fd) must_fail("passing one under another number", sendmsg(fd, &message, 0));
+    must_fail("naming another socket", sendto(pair[0], room, 1, 0, &other, sizeof other) < 0 && errno == EPERM ? -1 : 0);
+    must_fail("data out of band", sendto(pair[0], room, 1, MSG_OOB, NULL, 0) < 0 && errno == EPERM ? -1 : 0);
+    must_fail("the number of a socket", getsockopt(pair[0], SOL_SOCKET, 57 /* SO_COOKIE */, room, &size));
+    must_fail("bind", bind(pair[0], &other, sizeof other.sa_family));
+    must_fail("connect", connect(pair[0], &other, sizeof other) < 0 && errno == EPERM ? -1 : 0);
+    must_fail("socket", socket(AF_UNIX, SOCK_STREAM, 0));
+}
+
 static void try_reading(void) {
     const char *paths[] = {"/etc/shadow", "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/boot", "/sys",
                            "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/kcore"};
@@ -364,7 +386,7 @@ int main(int count, char **words) {
                    {"flood", flood},        {"loop", loop},                 {"host", try_host},
                    {"numbers", try_numbers},        {"alone", try_not_being_alone},
                    {"restarted", restarted},        {"signals", try_signalling},
-                   {"modes", try_modes}};
+                   {"modes", try_modes},    {"pairs", try_pairs}};
     signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         if (!strcmp(attack, attacks[i].name)) {

@@ -141,12 +141,12 @@ class Sandbox:
         ``runtime``: the name of what the programs need to run (``sealed.RUNTIMES``): Python's interpreter and library,
         for example.  In tier 1 the session shows a copy of it in memory, in place of the host's /usr.
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
-        ``room``: path and MB of a further folder in memory that programs can write; it ends with the session.  Only
-        tier 1 has it: UnsafeError elsewhere.
+        ``room``: path and MB of a further folder in memory that programs can write, for the commands of a repository,
+        which can also write to /dev/shm; both end with the session.  Only tier 1 has it: UnsafeError elsewhere.
         """
         async with AsyncExitStack() as stack:
             with activity(START):
-                group = await stack.enter_async_context(_group(self.hierarchy))
+                group = await stack.enter_async_context(_group(self.hierarchy, counts=room is not None))
                 binds, words = reached(binds, self.cache, self.tier.uid)
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
                 libraries = {**self.runtime, library: self.fill} if bare else None
@@ -205,7 +205,8 @@ class Session:
 
     async def run(self, job: Job, measured: bool = False) -> Ran:
         """Runs one job and waits for its end.  Whatever the program does is a result, never an exception.
-        ``measured``: in a session for builds, this job runs a program under test.
+        ``measured``: in a session for builds, this job runs a program under test.  That of a repository hears of its
+        children's ends where the group counts, and the time of children that nobody waited for is then added.
 
         MachineError if the sandbox itself failed, or if an earlier job of this session was cancelled.
         """
@@ -215,12 +216,20 @@ class Session:
             raise ValueError("a job may only use the blobs that its session was opened with")
         self._busy = True
         kills = self._group.kills() if self._group else 0
-        kind: Kind = "hosted" if measured else self._kind
+        before = self._group.used_s() if self._group and measured and job.repository else None
+        kind: Kind = ("hosted" if before is None else "counted") if measured else self._kind
         with ExitStack() as stack:
             packet = pack(self._place.asked(self._limited(job)), kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         with activity(BUILD if kind == "building" else RUN, unless_named=True):
-            ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+            try:
+                ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+            except MachineError:
+                if not job.repository or self._group is None or self._group.kills() == kills:
+                    raise
+                return _DROWNED  # the session is over: nothing was small enough for the kernel to spare the shim
+            if self._group is not None and before is not None:
+                ran = _with_unknown(ran, (self._group.used_s() or before) - before)
             charge_cpu(ran.cpu_s)
         self._busy = False
         killed = self._group is not None and self._group.kills() > kills
@@ -300,14 +309,24 @@ def _scratch() -> Iterator[int]:
         os.close(fd)
 
 
+# A command whose memory is the kernel's, such as full pipes and sockets, took the shim with it.
+_DROWNED = Ran("signal", 9, 0, 0, 0, 0, 0, 0, 0, 0, b"", b"", out_of_memory=True)
+
+
+def _with_unknown(ran: Ran, used_s: float) -> Ran:
+    """The run, charged for what its session used beyond what the shim knows: the work of children that ended unseen."""
+    unknown_s = max(0.0, used_s - ran.known_s)
+    return replace(ran, cpu_s=ran.cpu_s + unknown_s)
+
+
 @asynccontextmanager
-async def _group(hierarchy: Hierarchy | None) -> AsyncIterator[Group | None]:
-    """A control group for the block; None if there are none."""
+async def _group(hierarchy: Hierarchy | None, counts: bool) -> AsyncIterator[Group | None]:
+    """A control group for the block, which counts processor time if asked to; None if there are none."""
     if hierarchy is None:
         yield None
         return
     try:
-        group = hierarchy.group()
+        group = hierarchy.group(counts)
     except OSError as error:
         raise MachineError(f"cannot make a control group: {error}") from error
     try:

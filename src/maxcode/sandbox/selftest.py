@@ -73,6 +73,7 @@ def _timed_out(ran: Ran) -> str:
 _ATTACKS: tuple[tuple[str, str, Callable[[Ran], str]], ...] = (
     ("write", "write a file anywhere", _exited_well),
     ("network", "open a socket, AF_VSOCK included", _exited_well),
+    ("pairs", "do more over a pair of sockets than talk to its other end", _exited_well),
     ("read", "read the host's files", _exited_well),
     ("others", "signal, trace or see other processes", _exited_well),
     ("notes", "leave a note for the next run", _exited_well),
@@ -92,7 +93,8 @@ _ATTACKS: tuple[tuple[str, str, Callable[[Ran], str]], ...] = (
     ("alone", "be more than one process", _exited_well),
 )
 _IN_TIER_2: dict[str, Callable[[Ran], str]] = {"forks": _no_process, "daemon": _no_process}
-_TIER_1_ONLY = ("memories", "host")  # in tier 2 no program forks, and the libraries are those of the host
+# In tier 2 no program forks, the libraries are those of the host, and no command of a repository runs.
+_TIER_1_ONLY = ("memories", "host", "pairs")
 _TIER_2_ONLY = ("signals", "modes", "alone")
 _IN_BUILDS = ("write", "network", "read", "others", "namespaces", "signals", "modes")
 # The other attacks run with the host's /usr, as Python programs do, because there is more to attack.
@@ -105,7 +107,7 @@ async def self_test(sandbox: Sandbox) -> list[Finding]:
     findings = []
     with Blob.of(probe) as artefact, Blob.of(b"given\n") as stdin:
         for name, meaning, judge in _attacks(sandbox):
-            job = Job(("{artefact}", name), artefact, stdin)
+            job = Job(("{artefact}", name), artefact, stdin, repository=name == "pairs")
             trouble = await _trouble(sandbox, job, judge)
             findings.append(Finding(meaning, not trouble, trouble))
             if sandbox.tier.name == "2" and name in _IN_BUILDS:

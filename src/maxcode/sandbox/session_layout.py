@@ -112,7 +112,7 @@ class Layout:
     ``runtime``: (descriptor, path) of the files that replace the host's /usr; None if the host's /usr is shown.
     ``data``: (descriptor, path) of read-only files beside the programs, which start in their folder.
     ``sealed``: the folder whose parts are shown in place of the host's /usr.
-    ``room``: path and MB of a further folder in memory that programs can write; None: there is none.
+    ``room``: path and MB of a further folder in memory that programs can write, as they can /dev/shm then; None: none.
     """
 
     files: tuple[tuple[int, str], ...] | None
@@ -147,6 +147,7 @@ class Layout:
         words += self._workplace() if self.files is not None else ["--chdir", _START]
         if self.room is not None:
             words += ["--size", str(self.room[1] << 20), "--perms", "0777", "--tmpfs", self.room[0]]
+            words += ["--size", str(TMP_MB << 20), "--perms", "1777", "--tmpfs", "/dev/shm"]  # named semaphores
         return [*words, "--remount-ro", "/"]
 
     def _proc_closed(self) -> list[str]:

@@ -42,10 +42,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim_filter.h"
-
 #define PACKET 65536
 #define MOST_FDS 16
+#define MOST_OPEN 256 /* descriptors of a program */
+#define NOTES MOST_OPEN /* the number under which the shim's note goes out */
 #define MOST_STRINGS 640
 #define MOST_VARIABLES 64
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
@@ -54,13 +54,17 @@
 #define LONGEST_US (1ull << 50) /* years: no sum of two times may wrap around */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
+#include "shim_filter.h"
+
 enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
     STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
     INTERPRETED = 2048, STARTED = 4096, PAIRS = 8192,
     ONE_PROCESS = 16384, /* it may start threads, and no processes */
+    REPOSITORY = 32768, /* a command of a repository */
     FILL = 0xff0000, /* what memory holds that the program has not written; 0: what the kernel gives */
+    COUNTED = 1 << 24, /* maxcode adds what the control group counts beyond `known_us` */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 
@@ -76,6 +80,7 @@ struct reply { /* comes with stdout, stderr, samples, then the files of `found`,
     uint64_t user_us, system_us, wall_us, peak_kb, waits, preemptions;
     uint32_t left_over, spawned, found, samples;
     uint64_t called_cpu_ns, called_wall_ns, ready_cpu_ns;
+    uint64_t known_us; /* processor time of all that was waited for, and of the shim since it got the job */
     char trouble[64];
 };
 
@@ -97,7 +102,7 @@ struct job {
 };
 
 static int control;
-static struct program filters[2 * SINGLE]; /* by mode */
+static struct program filters[2 * HEARS]; /* by mode */
 
 static void die(const char *what) {
     fprintf(stderr, "maxcode shim: %s: %s\n", what, strerror(errno));
@@ -292,6 +297,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (called) reply->ready_cpu_ns = calls.ready_ns;
     clear_namespace(reply);
     reply->spawned = note_numbers(pid);
+    reply->known_us = reply->user_us + reply->system_us - told_ns / 1000;
     if (noted) settle(&note, reply);
     judge(job, status, in_time, reply);
     if (calls.tampered) reply->ending = TAMPERED;
@@ -306,6 +312,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
 
 static void serve(struct job *job) {
     static struct sampler sampler;
+    const uint64_t begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     struct reply reply = {0};
     const bool sampled = job->ask.flags & PROFILE;
     job->out = fresh_file("stdout");
@@ -321,6 +328,7 @@ static void serve(struct job *job) {
         reply.found |= 1u << i;
         fds[count++] = fd;
     }
+    reply.known_us += (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun) / 1000;
     answer(&reply, fds, count);
 }
 
@@ -353,6 +361,9 @@ static int session(int fd) {
     make_filter(&filters[BUILDS | PAIRED], BUILDS | PAIRED);
     make_filter(&filters[SCRIPTS | PAIRED], SCRIPTS | PAIRED);
     make_filter(&filters[BUILDS | SINGLE], BUILDS | SINGLE);
+    make_filter(&filters[BUILDS | TALKS], BUILDS | TALKS);
+    make_filter(&filters[RUNS | TALKS], RUNS | TALKS);
+    make_filter(&filters[RUNS | TALKS | HEARS], RUNS | TALKS | HEARS);
     begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);

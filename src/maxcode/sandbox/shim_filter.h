@@ -26,8 +26,12 @@
  * collector), of which it sees a copy that all such runs share.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have
  * threads but no children.  DEVICE, with one of them: it may speak to a GPU, whose driver is asked by ioctl about
  * everything, and whose library has pipes, memory files and sockets of this namespace for itself.  PAIRED, with a build or
- * a script: it may make a pair of sockets that are connected to one another.  SINGLE, with a build: no children. */
-enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, SCRIPTS = 16, DEVICE = 32, PAIRED = 64, SINGLE = 128 };
+ * a script: it may make a pair of sockets that are connected to one another.  SINGLE, with a build: no children.
+ * TALKS, with BUILDS or RUNS: a command of a repository, which may also talk over such a pair.  HEARS, with RUNS: it may
+ * change what the end of a child does, because its time is counted in another way too. */
+enum mode {
+    BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, SCRIPTS = 16, DEVICE = 32, PAIRED = 64, SINGLE = 128, TALKS = 256, HEARS = 512
+};
 #define HOSTED (BUILDS | RUNS | SCRIPTS)
 #define LOCKING (BUILDS | RUNS)
 #define COMPILED (BARE | CALLS)
@@ -84,7 +88,8 @@ static const struct allowed allowed[] = {
     /* every pipe has a number of the whole machine's */
     {HOSTED, INTS(SYS_pipe2, SYS_splice, SYS_tee, SYS_vmsplice)},
     /* Java makes a pair before it reads its first file; it has the number of a pipe, and reaches nobody else */
-    {PAIRED, INTS(SYS_socketpair)},
+    {PAIRED | TALKS, INTS(SYS_socketpair)},
+    {TALKS, INTS(SYS_sendto, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_getsockopt, SYS_getsockname, SYS_getpeername)},
     /* a lock is seen by all who have the file open, and what a program under test can lock, others have open too */
     {LOCKING, INTS(SYS_flock)},
     /* what is kept in an inode, and pidfds, numbered likewise */
@@ -124,6 +129,7 @@ struct condition {
     F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETOWN, F_SETOWN, F_GETOWN_EX, F_SETOWN_EX,       \
         F_GETSIG, F_SETSIG, F_GETPIPE_SZ, F_SETPIPE_SZ, F_GET_SEALS, F_GET_RW_HINT, 1027 /* F_DUPFD_QUERY */
 #define LOCKS F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
+#define PLAIN (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_PEEK | MSG_WAITALL | MSG_TRUNC | MSG_MORE | MSG_CMSG_CLOEXEC) /* no MSG_OOB */
 #define CLOCKS_OF_1 0xfffffff0u /* the shim's processor time, which tells what earlier runs gave it to do */
 
 static const struct condition conditions[] = {
@@ -163,11 +169,22 @@ static const struct condition conditions[] = {
 #endif
     /* a parent that ignores SIGCHLD is never charged for what its children used; the runtimes of Go and JavaScript set
      * a handler for every signal and end if they cannot, so where they may run (a repository's benchmark runs whatever
-     * it likes) the call seems to work and changes nothing */
+     * it likes) the call seems to work and changes nothing, but where the control group counts (HEARS) */
     {SYS_rt_sigaction, COMPILED, NONE_OF, 0, WHOLE, WORDS(SIGCHLD)},
     {SYS_rt_sigaction, RUNS | SCRIPTS, SILENTLY_NONE_OF, 0, WHOLE, WORDS(SIGCHLD)},
     {SYS_socket, DEVICE, ONE_OF, 0, WHOLE, WORDS(AF_UNIX)},
-    {SYS_socketpair, PAIRED | DEVICE, ONE_OF, 0, WHOLE, WORDS(AF_UNIX)},
+    {SYS_socketpair, PAIRED | TALKS | DEVICE, ONE_OF, 0, WHOLE, WORDS(AF_UNIX)},
+    /* no descriptors pass over a pair: the note goes out under a number that no program can have */
+    {SYS_sendmsg, PAIRED | TALKS, ONE_OF, 0, WHOLE, WORDS(NOTES)},
+    /* to nobody but the other end: half of a pair of datagrams could write to any socket whose file it sees */
+    {SYS_sendto, TALKS, ONE_OF, 5, WHOLE, WORDS(0)},
+    {SYS_sendto, TALKS, ONE_OF, 3, ~(uint32_t)PLAIN, WORDS(0)},
+    {SYS_recvfrom, TALKS, ONE_OF, 3, ~(uint32_t)PLAIN, WORDS(0)},
+    {SYS_recvmsg, TALKS, ONE_OF, 2, ~(uint32_t)PLAIN, WORDS(0)},
+    /* not the cookie of a socket nor a pidfd of its peer, which have numbers */
+    {SYS_getsockopt, TALKS, ONE_OF, 1, WHOLE, WORDS(SOL_SOCKET)},
+    {SYS_getsockopt, TALKS, ONE_OF, 2, WHOLE,
+     WORDS(SO_TYPE, SO_ERROR, SO_DOMAIN, SO_PROTOCOL, SO_ACCEPTCONN, SO_SNDBUF, SO_RCVBUF, SO_PEERCRED)},
     /* behind both is a file of the kernel's, with a number of the whole machine's */
     {SYS_mmap, COMPILED, ONE_OF, 3, MAP_HUGETLB, WORDS(0)},
     {SYS_mmap, COMPILED, NONE_OF, 3, SHARED_ANONYMOUS, WORDS(SHARED_ANONYMOUS)},
@@ -179,6 +196,7 @@ static const struct condition conditions[] = {
 
 /* The conditions that hold in a mode; the driver of a GPU lives on ioctl, and maps its memory in every way there is. */
 static bool holds(const struct condition *one, enum mode mode) {
+    if (mode & HEARS && one->call == SYS_rt_sigaction) return false;
     return one->modes & mode && !(mode & DEVICE && (one->call == SYS_ioctl || one->call == SYS_mmap));
 }
 

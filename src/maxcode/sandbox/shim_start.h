@@ -42,7 +42,7 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_STACK, job->ask.stack);
     limit(job, RLIMIT_FSIZE, job->ask.output);
     limit(job, RLIMIT_NPROC, job->ask.processes + 1 + alone.tasks); /* and this shim, which has the same uid */
-    limit(job, RLIMIT_NOFILE, 256);
+    limit(job, RLIMIT_NOFILE, MOST_OPEN);
     limit(job, RLIMIT_CPU, RLIM_INFINITY); /* kept from outside: it would tell how long the original took */
     limit(job, RLIMIT_CORE, 0);
     limit(job, RLIMIT_MEMLOCK, 0);
@@ -68,6 +68,14 @@ static void place_fds(const struct job *job, const struct calls *calls) {
     if (flags & START_ARTEFACT) ok = ok && !fcntl(ARTEFACT, F_SETFD, FD_CLOEXEC);
     const unsigned first = calls ? DONE + 1 : flags & HAS_ARTEFACT ? ARTEFACT + 1 : ARTEFACT;
     if (!ok || syscall(SYS_close_range, first, ~0u, 1u << 2 /* CLOEXEC */)) give_up(job, "descriptors");
+}
+
+/* Where the program may make sockets, the note goes out under a number above the limit on descriptors, the only one that
+ * the filter lets send a message: whatever the program has, it cannot pass descriptors. */
+static void hide_notes(struct job *job) {
+    if (dup3(job->notes, NOTES, O_CLOEXEC) < 0) give_up(job, "descriptor of the note");
+    close(job->notes);
+    job->notes = NOTES;
 }
 
 /* The size of the environment moves the stack and with it the speed: every run draws it anew. */
@@ -106,6 +114,7 @@ static enum mode mode_of(const struct job *job) {
     const enum mode hosted = flags & INTERPRETED ? SCRIPTS : RUNS;
     const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : hosted;
     if (flags & ONE_PROCESS) return plain | SINGLE;
+    if (flags & REPOSITORY) return plain | TALKS | (flags & COUNTED ? HEARS : 0);
     return flags & ON_DEVICE ? plain | DEVICE : flags & PAIRS ? plain | PAIRED : plain;
 }
 
@@ -118,6 +127,7 @@ static void become(struct job *job, const struct calls *calls) {
     uint32_t secret[2];
     signal(SIGPIPE, SIG_DFL); /* which the shim ignores */
     place_fds(job, calls);
+    if (mode & (PAIRED | TALKS)) hide_notes(job);
     setsid();
     set_limits(job);
     if (job->ask.flags & ONE_CORE) stay_on_one_core(job);

@@ -136,7 +136,7 @@ class Commands:
 def _job(words: Sequence[str], wall_s: float) -> Job:
     return Job(
         tuple(words), cpu_s=wall_s * (os.cpu_count() or 1), wall_s=wall_s, memory_mb=memory_mb(), output_mb=OUTPUT_MB,
-        processes=PROCESSES,
+        processes=PROCESSES, repository=True,
     )  # fmt: skip
 
 

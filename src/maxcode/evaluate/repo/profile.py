@@ -221,7 +221,7 @@ def _env(commands: Commands) -> list[str]:
 def _job(words: tuple[str, ...]) -> Job:
     return Job(
         words, cpu_s=PROFILE_S * (os.cpu_count() or 1), wall_s=PROFILE_S, memory_mb=memory_mb(), output_mb=OUTPUT_MB,
-        processes=PROCESSES,
+        processes=PROCESSES, repository=True,
     )  # fmt: skip
 
 

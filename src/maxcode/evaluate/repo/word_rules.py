@@ -138,7 +138,7 @@ _IN_PYTHON = (
     rule("it reads the environment", r"\b(?:environ|getenv|environb|getpid|getppid|gethostname)\b"),
     rule(
         "it keeps data in files",
-        r"\b(?:tempfile|shelve|dbm|sqlite3|gettempdir|TMPDIR|expanduser)\b|['\"]/tmp\b",
+        r"\b(?:tempfile|shelve|dbm|sqlite3|gettempdir|TMPDIR|expanduser)\b|['\"]/(?:tmp|dev/shm)\b",
         r"\bopen\s*\([^)\n]*['\"][rb]*[wax+][rwxbt+]*['\"]|\b(?:write_text|write_bytes)\s*\(",
     ),
 )
