@@ -108,3 +108,19 @@ def test_a_branch_is_replaced_only_as_maxcode_made_it(problem: Problem) -> None:
     with pytest.raises(InputError, match="cannot make the branch"):
         write_branch(proposal(problem, "three"), name)
     assert repos.git(top, "rev-parse", name) == amended
+
+
+def test_a_maintainer_reads_who_wrote_the_patch_what_nobody_checked_and_what_of_base_is_not_published(
+    problem: Problem, tmp_path: Path
+) -> None:
+    told = replace(proposal(problem, ANSWER), policy="llm:some-model").text()
+    assert "in the words of a language model (`some-model`), which nobody has checked" in told
+    assert "- No person has read this patch" in told and "- It was not run with sanitizers." in told
+    assert "no remote branch" not in told  # there is no remote
+    repos.git(tmp_path, "clone", "-q", problem.spec.folder, "clone")
+    (tmp_path / "clone/problem.toml").write_text(TOML)
+    repos.git(
+        tmp_path / "clone", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "Own"
+    )
+    own = proposal(load(tmp_path / "clone/problem.toml", None, {}).problem, ANSWER).text()
+    assert "with what no remote branch has: " in own and " Own. Push that too" in own

@@ -137,7 +137,7 @@ def _proposed(job: CompleteRequest, result: RunResult, certificate: Certificate 
     if found.best is None or found.best.step is None or not problem.traits.is_patch or not result.confirmed:
         return result
     told = tuple(state.step.action.completion for state in counted_steps(found.best) if state.step is not None)
-    proposal = Proposal(problem, result, certificate, told)
+    proposal = Proposal(problem, result, certificate, told, job.request.policy)
     if job.request.branch:
         write_branch(proposal, job.request.branch)
     return replace(result, proposal=write_proposal(proposal, job.folder), branch=job.request.branch)

@@ -16,11 +16,12 @@ from typing import final
 
 import tomli_w
 
+from maxcode import __version__
 from maxcode.code.hunks import hunks_of
 from maxcode.code.prose import prose
 from maxcode.core.files import write_whole
 from maxcode.core.printable import printable
-from maxcode.core.types import Problem
+from maxcode.core.types import Problem, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.commands import SEED
 from maxcode.evaluate.repo.git import git, last_line, tracked
@@ -32,18 +33,26 @@ _SUBJECT_AT_MOST, _WHY_AT_MOST = 68, 3000
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _NEEDED = "What the commands start from there must be in them."
 _EMAIL = "maxcode@localhost"
+_OWN_NAMED = 5  # commits
+_AUTHORS = {"llm": "a language model", "agent": "a coding agent", "command": "a command"}
+_LEVELS = {
+    "outside": "from outside of the process of the patch",
+    "own tests only": "by the repository's tests alone, which run in the process of the patch",
+}
 _BRANCH = re.compile(r"[A-Za-z0-9][\w./+-]{0,200}")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A confirmed patch.  ``words``: what its authors said of each step that led to it, the first one first."""
+    """A confirmed patch.  ``words``: what its authors said of each step that led to it, the first one first.
+    ``policy``: who they are, as ``--policy`` names them."""
 
     problem: Problem
     result: RunResult
     certificate: Certificate | None
     words: tuple[str, ...]
+    policy: str = ""
 
     @property
     def changed(self) -> list[str]:
@@ -69,18 +78,32 @@ class Proposal:
         return f"{self.subject}\n\n{about}\nBase was {self.problem.spec.repo_spec.commit}.\n"
 
     def _about(self) -> Iterator[str]:
-        yield from (*self._what(), *self._measured(), *self._checked())
+        yield from (*self._what(), *self._measured(), *self._checked(), *self._open())
 
     def _what(self) -> Iterator[str]:
-        count = len(hunks_of(self.problem.program.files, self.result.best_program.files))
-        yield f"{count} change{'s' if count != 1 else ''} in {', '.join(f'`{path}`' for path in self.changed)}."
+        hunks = hunks_of(self.problem.program.files, self.result.best_program.files)
+        count, files = len(hunks), ", ".join(f"`{path}`" for path in self.changed)
+        lines = [
+            sum(end - first for first, end in each) for each in zip(*((h.after, h.before) for h in hunks), strict=True)
+        ]
+        yield f"{count} change{'s' if count != 1 else ''} in {files} (+{lines[0]} -{lines[1]} lines)."
         said = list(self._said())
-        since = " The words below were written before that." if said else ""
+        since = " The words below were written before that and may speak of what is gone." if said else ""
         notes = [note for note in self.result.notes if "left out" in note]
         yield from (f"{note}.{since * ('were left out' in note)}" for note in notes)
         yield ""
         if said:
-            yield from ("Why it is faster, in the words of the one who proposed it:", "", *said, "")
+            yield from (f"Why it is faster, in the words of {self._author}, which nobody has checked:", "", *said, "")
+
+    @property
+    def _author(self) -> str:
+        """Who wrote the patch."""
+        kind, colon, name = self.policy.partition(":")
+        if kind in ("llm", "agent", "command") and colon:
+            return f"{_AUTHORS[kind]} (`{name}`)"
+        return (
+            f"maxcode's policy `{self.policy}`" if self.policy and self.policy != "ask" else "the one who proposed it"
+        )
 
     def _said(self) -> Iterator[str]:
         """The words of each step as quotations, without the subject and the names of files."""
@@ -111,19 +134,44 @@ class Proposal:
         if self.certificate is not None and self.certificate.control is not None:
             control = self.certificate.control.interval
             yield f"Base against itself in the same way: {control.value:.3f}x [{control.low:.3f}, {control.high:.3f}]."
+        if self.certificate is not None and self.certificate.timing is not None:
+            yield from self._again(self.certificate.timing)
         machine = self.result.measured.machine
-        yield from (f"Machine: {machine.cpu}, {machine.cores} cores, {machine.kernel}.", "")
+        tools = [version for tongue, version in machine.compilers.items() if tongue == self.problem.language]
+        yield f"Machine: {', '.join([machine.cpu, f'{machine.cores} cores', machine.kernel, *tools])}."
+        yield from (*(f"{note}." for note in self.result.notes if "CPU pressure" in note), "")
+
+    def _again(self, timing: Timing) -> Iterator[str]:
+        """The figures of the certificate, which was measured apart."""
+        yield f"Timed once more for its certificate, {timing.pairs} pairs: {timing.speedup}."
+        if timing.elapsed is not None:
+            yield f"By the wall clock, in the same pairs: {timing.elapsed}."
 
     def _checked(self) -> Iterator[str]:
         yield from ("## Who judged that it is right", "")
-        if self.result.measured.trust is not None:
-            yield f"Level of trust: **{self.result.measured.trust.level}**: {self.result.measured.trust.why}."
+        if (trust := self.result.measured.trust) is not None:
+            yield f"Level of trust: **{trust.level}**, that is {_LEVELS.get(trust.level, 'as told')}: {trust.why}."
         yield from ("", *(f"- NOT TRUSTED: {doubt}" for doubt in self.result.doubts)) if self.result.doubts else ()
+        yield ""
+
+    def _open(self) -> Iterator[str]:
+        yield from ("## What nobody has checked", "")
+        yield "- No person has read this patch, as far as maxcode knows."
+        yield "- Calls, values and errors beyond those of the tests and of the benchmark, whose work somebody chose."
+        yield "- Other machines, systems, compilers, settings and versions than those above."
+        sanitized = self.certificate.sanitized if self.certificate is not None else None
+        if sanitized is None or sanitized.not_run:
+            yield "- It was not run with sanitizers."
         yield ""
 
     def _repeat(self) -> Iterator[str]:
         spec = self.problem.spec.repo_spec
-        yield from ("## How to repeat it", "", f"Base is `{spec.commit}`. Put this `problem.toml` into a clone:", "")
+        yield from (
+            "## How to repeat it",
+            "",
+            f"With maxcode {__version__}. Base is `{spec.commit}`{self._own_commits()}.",
+        )
+        yield from ("Put this `problem.toml` into a clone:", "")
         yield from ("```toml", toml_of(self.problem).rstrip(), "```", "")
         if spec.show:
             yield from (f"`show` names folders of the machine that measured: name yours. {_NEEDED}", "")
@@ -134,6 +182,15 @@ class Proposal:
             allowed = " --run-setup" * bool(spec.setup)
             yield from ("or, from the run folder, repeat all that its certificate says:", "", "```sh")
             yield from (f"maxcode verify certificate.json --problem CLONE/problem.toml{allowed}", "```", "")
+
+    def _own_commits(self) -> str:
+        """What of base no remote branch has, so that others cannot have it."""
+        top, commit = Path(self.problem.spec.repo_spec.folder), self.problem.spec.repo_spec.commit
+        if not git(top, "for-each-ref", "--count=1", "refs/remotes").stdout.strip():
+            return ""
+        own = git(top, "log", "--format=%h %s", commit, "--not", "--remotes").stdout.splitlines()
+        named = "; ".join(printable(one) for one in own[:_OWN_NAMED]) + "; ..." * (len(own) > _OWN_NAMED)
+        return f", with what no remote branch has: {named}. Push that too" if own else ""
 
 
 def toml_of(problem: Problem) -> str:

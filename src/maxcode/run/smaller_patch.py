@@ -9,7 +9,8 @@ something that was dropped is tried again, because it may have been needed only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -52,6 +53,7 @@ class SmallerPatch:
     ``evaluation``: on fresh pairs; None if nothing was dropped.
     ``dropped``: where base stays as it is; ``kept``: how many hunks remain.
     ``late``: why it was not tried to the end, or empty.
+    ``stays``: how many parts stay that were tried alone, by the verdict on the patch without each (``Loss``).
     """
 
     program: Program
@@ -59,6 +61,7 @@ class SmallerPatch:
     dropped: tuple[str, ...] = ()
     kept: int = 0
     late: str = ""
+    stays: Mapping[str, int] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
         """What was dropped, for the reader."""
@@ -67,6 +70,12 @@ class SmallerPatch:
             yield (
                 f"{len(self.dropped)} of {len(self.dropped) + self.kept} changes of the patch were left out: it is as "
                 f"fast without them (lines of base: {', '.join(self.dropped[:5])}{', ...' * (len(self.dropped) > 5)})"
+            )
+        if self.stays:
+            needed, slower = self.stays.get("needed", 0), self.stays.get("slower", 0)
+            yield (
+                f"{sum(self.stays.values())} parts that stay were left out alone: {slower} are proved to pay, "
+                f"{needed} are needed to build or to be right, and of the others nothing is proved"
             )
 
 
@@ -79,6 +88,7 @@ class _Search:
     folder: Path
     say: Callable[[str], None]
     known: dict[tuple[str, str], _Line] = field(default_factory=dict)
+    alone: dict[Group, str] = field(default_factory=dict)  # the last verdict on each part that was tried by itself
 
     async def smaller(self, winner: Program) -> SmallerPatch:
         base = self.problem.program.files
@@ -92,9 +102,14 @@ class _Search:
             if found is not None and found.timing is not None and found.timing.significant:
                 self._choose(_Line(digest_of(winner), digest_of(program), loss, found))
                 places = [f"{hunk.path}:{hunk.before[0] + 1}" for hunk in every if hunk in dropped]
-                return SmallerPatch(program, found, tuple(places), len(every) - len(dropped))
+                return SmallerPatch(
+                    program, found, tuple(places), len(every) - len(dropped), stays=self._stays(dropped)
+                )
             parts = parts[: len(parts) // 2]  # each was free beside those before it
-        return SmallerPatch(winner, kept=len(every))
+        return SmallerPatch(winner, kept=len(every), stays=self._stays(Group()))
+
+    def _stays(self, dropped: Group) -> Counter[str]:
+        return Counter(verdict for part, verdict in self.alone.items() if not part & dropped)
 
     async def _dropped(self, winner: Program, every: tuple[Hunk, ...]) -> list[Group]:
         """The hunks that do not pay, in the order in which they were taken out."""
@@ -111,19 +126,22 @@ class _Search:
             tried.add(context)
             step += 1
             self.say(f"smaller patch, step {step} of about {step + len(waiting)}: without {_places(part)}")
-            if await self._is_free(winner, every, dropped, part):
+            loss = await self._loss_of(winner, every, dropped, part)
+            if part in whole:
+                self.alone[part] = loss.verdict
+            if loss.is_free:
                 self.say(f"smaller patch: it is as fast without {_places(part)}")
                 dropped |= part
                 found.append(part)
                 waiting += [unit for unit in whole if unit & _neighbours(part, links)]
         return found
 
-    async def _is_free(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> bool:
+    async def _loss_of(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> Loss:
         base = self.problem.program.files
         whole, less = (Program(without(base, winner.files, gone)) for gone in (dropped, dropped | part))
         if less.files == base or whole.files == less.files or self._explains(part, every, whole, less):
-            return False
-        return (await self._loss(whole, less)).is_free
+            return Loss("needed", "nothing would be left, or a comment without what it explains")
+        return await self._loss(whole, less)
 
     def _explains(self, part: Group, every: tuple[Hunk, ...], whole: Program, less: Program) -> bool:
         """Whether it is a comment beside another change, which it may explain."""
