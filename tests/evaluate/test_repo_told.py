@@ -119,7 +119,8 @@ def test_a_candidate_is_profiled_by_itself_and_its_judgement_is_timed(sandbox: S
     broken = Step(Action(repos.patched(words, {"src/words/__init__.py": "x = 1\n"})), found, 1.0)
     failed = anyio.run(evaluator.settle, words, [State(words, State(words), broken, (1, 1))], None)[1, 1]
     assert failed.outcome is Outcome.WRONG and failed.measures[JUDGED] == found.measures[JUDGED]
-    assert places["seen"].callers == ("count",) and places["count"].tests == ("tests/test_words.py",)
+    assert places["seen"].callers == ("count",) and places["seen"].called_from == ("src/words/__init__.py",)
+    assert places["count"].tests == ("tests/test_words.py",)
     assert seen.outside is not None and seen.timing == found.timing
 
 

@@ -1,8 +1,8 @@
 """Which tests fail, and with which errors, of what a test runner or a compiler prints.
 
-For prompts, never for a verdict.  Lines are chosen by a short list of patterns, for pytest, unittest, ctest, googletest, Unity, cargo, go test, jest,
-mocha, node and compilers.  Where none is found, the beginning and the end are told.  All of it comes from the
-candidate's processes, as every diagnostic does.
+For prompts, never for a verdict.  Lines are chosen by a short list of patterns, for pytest, unittest, ctest,
+googletest, Unity, cargo, go test, jest, mocha, node and compilers.  Where none is found, the beginning and the end are
+told.  All of it comes from the candidate's processes, as every diagnostic does.
 """
 
 from __future__ import annotations

@@ -240,10 +240,12 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
     best = sorted(paid, key=lambda function: -paid[function])[:PLACES_KEPT]
     elsewhere = round(lost / total, 4)
     apart = outside(costs, lambda one: one.file in tree.texts)
+    callers = {one: costs.most_callers(one, CALLERS_KEPT) for one in best}
     found = (
         HotFunction(
             one.file, one.name, costs.lines.get(one, 0) or tree.line_of(one), round(paid[one] / total, 4),
-            costs.most_callers(one, CALLERS_KEPT), uncounted=elsewhere,
+            tuple(caller.name for caller in callers[one]), uncounted=elsewhere,
+            called_from=tuple(caller.file for caller in callers[one]),
         )
         for one in best
     )  # fmt: skip

@@ -35,9 +35,10 @@ from maxcode.observe.about import about_machine, checker_line
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
 from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
+from maxcode.observe.hot_texts import hot_texts
 from maxcode.observe.known import fact_lines
 from maxcode.observe.part import changed, is_rewrite, length_of, listing
-from maxcode.observe.repository import hot_lines_of, hot_texts, is_large, shown_program
+from maxcode.observe.repository import hot_lines_of, is_large, shown_program
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here the original and a change are shown whole
