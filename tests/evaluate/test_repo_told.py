@@ -201,6 +201,20 @@ def test_what_a_build_left_and_printed_is_read_for_the_files_to_edit() -> None:
     ]
 
 
+def test_warnings_that_end_the_build_are_told() -> None:
+    left = "C_FLAGS = -g -std=c89 -pedantic -Wall -Werror -Wno-long-long -Wl,-z,now -O3\nC_FLAGS = -Wall -O2\n"
+    assert list(native_lines(PRODUCED + left, "", ("src/sums.c",), ()))[1:] == [
+        "warnings that end the build: -Werror -pedantic -Wall"
+    ]
+    for printed, wanted in (
+        ("gcc -Wall -Werror=vla -pedantic-errors -c a.c\n", "-Werror=vla -pedantic-errors"),
+        ("gcc -Wall -Wextra -c a.c\n", ""),
+        ("note: use -Werror\n", ""),
+    ):
+        told = [line for line in native_lines("", printed, ("a.c",), ()) if line.startswith("warnings")]
+        assert told == ([f"warnings that end the build: {wanted}"] if wanted else []), printed
+
+
 def test_what_an_interpreter_says_of_itself_is_cut_and_may_be_hostile() -> None:
     assert run_by('not json\n["cpython 3.11.2 (/usr/bin/python3)", {"numpy": "1.24.2"}]\n') == (
         "cpython 3.11.2 (/usr/bin/python3), with numpy 1.24.2"
