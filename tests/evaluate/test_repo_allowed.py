@@ -152,5 +152,5 @@ def test_names_of_a_file_that_stays_and_is_long_or_of_another_language_are_told(
     assert found[2].callers == ("stepped_far",)
     assert [one.tests for one in found] == [(), (), None]
     twice = Program({"src/sums.c": "int far(int n) { return n; }\n", "src/more.c": "int far(int n) { return n; }\n"})
-    [found] = told_functions([HotFunction("src/sums.c", "far", 1, 0.5)], problem, files, texts, twice)
-    assert found.name == "far" and found.tests is None, "two functions have the name"
+    [far] = told_functions([HotFunction("src/sums.c", "far", 1, 0.5)], problem, files, texts, twice)
+    assert far.name == "far" and far.tests is None, "two functions have the name"
