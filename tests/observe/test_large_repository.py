@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from maxcode.core.types import Action, Facts, HotFunction, Machine, Program, State, Step, TimedInput
-from maxcode.observe import program, trajectory
+from maxcode.observe import best, program, trajectory
 from maxcode.observe.about import about_machine
 from maxcode.observe.critique.critic_prompt import Setting, user_text
 from maxcode.observe.known import fact_lines
@@ -35,13 +35,25 @@ def test_a_change_to_the_original_stands_once_in_a_prompt() -> None:
     assert (
         TWO.step is not None and told.count(f"+{FIRST}") == 1 and 'its change to the original: see "Program".' in told
     )
-    slower = State(GIVEN, ONE, replace(TWO.step, reward=1.5), (2, 1))
-    assert 'its change to the original: see "Best".' in prompt(slower)
     later = prompt(TWO)
     assert 'Its change, as far as it is still there, is part of that under "Program".' in later
     assert later.count(f"+{FIRST}") == 1, "in the change under Program alone"
     assert later.count(f"+{SECOND}") == 2, "what the step did, and what the program is"
     assert prompt(ONE, frozenset()).count(f"+{FIRST}") == 2, "where no other section is known to show it"
+
+
+def test_the_best_is_told_as_the_program_without_the_last_step() -> None:
+    assert TWO.step is not None
+    slower = State(GIVEN, ONE, replace(TWO.step, reward=1.5), (2, 1))
+    reached = reached_by(slower, ONE, slower)
+    found = best(program_shown=True, trajectory_shown=True)(slower, reached)
+    assert found is not None and found.text.splitlines()[0] == (
+        'The fastest program of this path is that of step 1: that under "Program" without the change of step 2, which '
+        '"Trajectory" shows.'
+    )
+    assert prompt(slower).count(f"+{SECOND}") == 2, "it does"
+    alone = best(program_shown=True)(slower, reached)
+    assert alone is not None and f"+{FIRST}" in alone.text
 
 
 def test_earlier_advice_is_said_to_be_followed_perhaps() -> None:

@@ -54,7 +54,8 @@ def trajectory(budget: int = TOKENS, critiques: Critiques = "all", shown: frozen
         is_patch = "program" in shown and is_large(state.problem)
 
         def form(kind: Form, node: State) -> _Text:
-            place = places.get(node.id, _PART_OF_PROGRAM if is_patch else "")
+            is_part = is_patch and places.get(node.id) != "Program"
+            place = _PART_OF_PROGRAM if is_part else places.get(node.id, "")
             if kind == "full" and place:
                 return _Text(_full(node, most, critiques != "none", place=place))
             return remembered.form(critiques != "none", kind, node)
