@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.core.types import HotFunction, RepoSpec
+from maxcode.core.types import HotFunction, Program, RepoSpec
 from maxcode.evaluate.repo.admission import _staying, told_functions
 from maxcode.evaluate.repo.allowed import outside, why_protected
 from maxcode.evaluate.repo.barred import redefined
@@ -150,3 +150,7 @@ def test_names_of_a_file_that_stays_and_is_long_or_of_another_language_are_told(
     found = told_functions(hot, problem, files, texts, problem.program)
     assert [one.name for one in found] == ["stepped_far", "walkedOver", UNNAMED]
     assert found[2].callers == ("stepped_far",)
+    assert [one.tests for one in found] == [(), (), None]
+    twice = Program({"src/sums.c": "int far(int n) { return n; }\n", "src/more.c": "int far(int n) { return n; }\n"})
+    [far] = told_functions([HotFunction("src/sums.c", "far", 1, 0.5)], problem, files, texts, twice)
+    assert far.name == "far" and far.tests is None, "two functions have the name"

@@ -119,7 +119,8 @@ def test_a_candidate_is_profiled_by_itself_and_its_judgement_is_timed(sandbox: S
     broken = Step(Action(repos.patched(words, {"src/words/__init__.py": "x = 1\n"})), found, 1.0)
     failed = anyio.run(evaluator.settle, words, [State(words, State(words), broken, (1, 1))], None)[1, 1]
     assert failed.outcome is Outcome.WRONG and failed.measures[JUDGED] == found.measures[JUDGED]
-    assert places["seen"].callers == ("count",) and places["count"].tests == ("tests/test_words.py",)
+    assert places["seen"].callers == ("count",) and places["seen"].called_from == ("src/words/__init__.py",)
+    assert places["count"].tests == ("tests/test_words.py",)
     assert seen.outside is not None and seen.timing == found.timing
 
 
@@ -198,6 +199,20 @@ def test_what_a_build_left_and_printed_is_read_for_the_files_to_edit() -> None:
     assert list(native_lines("", cargo, ("src/a.rs",), ())) == [
         "cargo built the profile release [optimized + debuginfo]"
     ]
+
+
+def test_warnings_that_end_the_build_are_told() -> None:
+    left = "C_FLAGS = -g -std=c89 -pedantic -Wall -Werror -Wno-long-long -Wl,-z,now -O3\nC_FLAGS = -Wall -O2\n"
+    assert list(native_lines(PRODUCED + left, "", ("src/sums.c",), ()))[1:] == [
+        "warnings that end the build: -Werror -pedantic -Wall"
+    ]
+    for printed, wanted in (
+        ("gcc -Wall -Werror=vla -pedantic-errors -c a.c\n", "-Werror=vla -pedantic-errors"),
+        ("gcc -Wall -Wextra -c a.c\n", ""),
+        ("note: use -Werror\n", ""),
+    ):
+        told = [line for line in native_lines("", printed, ("a.c",), ()) if line.startswith("warnings")]
+        assert told == ([f"warnings that end the build: {wanted}"] if wanted else []), printed
 
 
 def test_what_an_interpreter_says_of_itself_is_cut_and_may_be_hostile() -> None:

@@ -128,7 +128,8 @@ def test_a_wrong_patch_is_wrong_by_its_tests_and_by_what_the_benchmark_prints(
 ) -> None:
     broken = judged(evaluator, python_repo, {"src/words/__init__.py": repos.WORDS.replace("+ 1", "+ 2")})
     assert broken.outcome is Outcome.WRONG and "the tests fail" in broken.feedback.reasons[0]
-    assert "test_count" in broken.feedback.diagnostics
+    assert "failing, though right in base: test_count (test_words.TestWords" in broken.feedback.reasons[0]
+    assert "AssertionError: {'a': 3, 'b': 1} != {'a': 2, 'b': 1}" in broken.feedback.diagnostics
     rare = FAST.replace("    return found\n", "    return {k: v for k, v in found.items() if k != '996'}\n")
     subtle = judged(evaluator, python_repo, {"src/words/__init__.py": rare})
     assert subtle.outcome is Outcome.WRONG and "where base prints" in subtle.feedback.reasons[0]
@@ -145,6 +146,7 @@ def test_a_candidate_starts_from_the_build_tree_of_base_and_its_build_changes_no
     assert 0 < one.side.further_mb < 0.2
     broken = judged(evaluator, c_repo, {"src/sums.c": "int x = ;\n"})
     assert broken.outcome is Outcome.UNBUILT and "error" in broken.feedback.diagnostics
+    assert "; the first error: src/sums.c:1:9: error: " in broken.feedback.reasons[0]
 
 
 LINKED = {

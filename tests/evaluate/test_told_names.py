@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from maxcode.core.types import HotFunction
@@ -84,4 +86,6 @@ def test_words_of_the_texts_make_no_sentence(name: str) -> None:
 
 def test_callers_from_elsewhere_are_told_once() -> None:
     [found] = with_told_names([HotFunction("src/b.py", "count", 1, 0.5, ("a say", "run", "b say", "count"))], TEXTS)
-    assert found.callers == (ELSEWHERE, "count")
+    assert found.callers == (ELSEWHERE, "count") and found.called_from == ("", "")
+    [found] = with_told_names([replace(found, callers=("count", "a say"), called_from=("src/b.py", "c.py"))], TEXTS)
+    assert dict(zip(found.callers, found.called_from, strict=True)) == {"count": "src/b.py", ELSEWHERE: "c.py"}

@@ -6,13 +6,16 @@ For prompts: what is shown of a large repository.  Nothing is judged with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from textwrap import dedent
 from typing import final
 
 from tree_sitter import Node
 
 from maxcode.code.languages import language as language_row
+from maxcode.code.languages import language_at
 from maxcode.code.source import parse, text_of, walk
 
 _FUNCTIONS = frozenset({"function_definition", "decorated_definition"})
@@ -26,6 +29,8 @@ _HEAD = re.compile(
     re.MULTILINE,
 )
 _LONGEST = 400  # lines of a function that is found by braces
+_READ_LAST = 2048  # texts whose definitions are kept: each prompt of a run asks for them
+_IDENTIFIERS = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
 
 
 @final
@@ -40,6 +45,7 @@ class Definition:
     is_type: bool = False
 
 
+@lru_cache(maxsize=_READ_LAST)
 def definitions(language: str, text: str) -> tuple[Definition, ...]:
     """The functions and types that a text defines, in order; types only where tree-sitter reads the language."""
     if not language_row(language).grammar:
@@ -62,10 +68,20 @@ def function_named(language: str, text: str, name: str, line: int = 0) -> Defini
     return (around or found or [None])[0]  # type: ignore[list-item]
 
 
-def types_in(language: str, text: str, used: str) -> list[Definition]:
-    """The types that a text defines with a body, and whose names occur in ``used``."""
-    words = set(re.findall(r"\w+", used))
-    return [one for one in definitions(language, text) if one.is_type and one.name in words and "\n" in one.text]
+def functions_named(files: Mapping[str, str], name: str) -> list[tuple[str, Definition]]:
+    """(path, function) for each function of this name in files; it has no classes before."""
+    found = ((path, one) for path, text in files.items() if name in text
+             for one in definitions(language_at(path) or "javascript", text))  # fmt: skip
+    return [(path, one) for path, one in found if one.name == name and not one.is_type]
+
+
+def identifiers(language: str, text: str) -> list[str]:
+    """The names that a part of a text uses, each once, in order: without comments and strings where tree-sitter reads
+    the language."""
+    if not language_row(language).grammar:
+        return list(dict.fromkeys(re.findall(r"[^\W\d]\w*", text)))
+    nodes = walk(parse(language, dedent(text)).root)
+    return list(dict.fromkeys(text_of(node) for node in nodes if node.type in _IDENTIFIERS))
 
 
 def _name(node: Node) -> str:

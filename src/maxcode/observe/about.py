@@ -39,7 +39,7 @@ def statement() -> Part:
 
     def part(state: State, reached: Reached) -> Section | None:
         problem = state.problem
-        lines = [*_statement_lines(problem), _BASE if problem.traits.is_patch else ORIGINAL, shown_original(problem)]
+        lines = [*statement_lines(problem), _BASE if problem.traits.is_patch else ORIGINAL, shown_original(problem)]
         return Section("Problem", "\n".join(lines))
 
     return part
@@ -75,7 +75,8 @@ def about_machine(described: Machine, problem: Problem, facts: Facts = Facts()) 
     is_machine_code = is_machine_code and not problem.spec.on_gpu
     if described.caches and is_machine_code:
         lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
-    if described.isa and is_machine_code:
+    is_for_any = problem.traits.is_patch and not any("native" in one for one in facts.tools)  # its flags say for what
+    if described.isa and is_machine_code and not is_for_any:
         more = "" if any("avx512" in one for one in described.isa) or "avx" not in described.isa else "; no avx512"
         lines.append(f"instruction sets: {', '.join(described.isa)}{more}")
     if problem.traits.is_patch:
@@ -110,7 +111,8 @@ def checker_line(problem: Problem) -> str:
     return next((line for line in _ABOUT[problem.kind](problem) if line.startswith(CHECKER)), "")
 
 
-def _statement_lines(problem: Problem) -> list[str]:
+def statement_lines(problem: Problem) -> list[str]:
+    """The task, how it is checked or the commands that check it, the goal, and the permitted techniques."""
     lines = _ABOUT[problem.kind](problem)
     lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:

@@ -9,7 +9,7 @@ from maxcode.core.history import Reached
 from maxcode.core.types import Section, State, StateId
 from maxcode.observe.feedback import result_line
 from maxcode.observe.part import Part, change_line, harmless, notes
-from maxcode.observe.repository import shown_program
+from maxcode.observe.repository import is_large, shown_program
 
 _CHANGES = 3  # of a path, in the line of another branch
 
@@ -29,10 +29,20 @@ def best(program_shown: bool = False, trajectory_shown: bool = False) -> Part:
             return Section("Best", "Nothing on this path is faster than the original yet.")
         if program_shown and (peak == state or peak.program == state.program):
             return Section("Best", 'The program under "Program" is the fastest of this path.')
+        if program_shown and trajectory_shown and _is_program_without_last(state, peak):
+            told = f'that under "Program" without the change of step {state.depth}, which "Trajectory" shows'
+            result = harmless(result_line(peak.step.evaluation))
+            return Section("Best", f"The fastest program of this path is that of step {peak.depth}: {told}.\n{result}")
         lines = [f"The fastest program of this path is that of step {peak.depth}."]
         return Section("Best", "\n".join([*lines, *_leader(peak, with_notes=not trajectory_shown)]))
 
     return part
+
+
+def _is_program_without_last(state: State, peak: State) -> bool:
+    """Whether the best program of a path, of a large repository, is that from which the last step began."""
+    has_program = state.step is not None and state.step.action.program is not None
+    return has_program and peak == state.parent and is_large(state.problem)
 
 
 def run_best(best_shown: bool = False) -> Part:
@@ -116,6 +126,7 @@ def _changes_to(state: State) -> str:
     nothing is left out."""
     steps = [node for node in state.ancestry if node.parent is not None and node.program != node.parent.program]
     told = [change_line(node) for node in reversed(steps[:_CHANGES])]
+    told = [*(line.removesuffix(".") for line in told[:-1]), *told[-1:]]
     return ", then ".join((["..."] if len(steps) > _CHANGES else []) + told) or change_line(state)
 
 

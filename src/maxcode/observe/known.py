@@ -208,7 +208,7 @@ def _of_python(problem: Problem, facts: Facts) -> Iterator[str]:
 
 def _of_repositories(problem: Problem, facts: Facts) -> Iterator[str]:
     for one in facts.timed:
-        yield f"the benchmark takes {_short(one.seconds)} in base"
+        yield f"the benchmark takes {_short(one.seconds)} in base, timed{_before(problem)}; compare ratios alone"
 
 
 _TIMED = {

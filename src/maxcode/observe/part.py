@@ -13,9 +13,10 @@ from maxcode.core.types import Evaluation, Program, Section, State
 
 Part = Callable[[State, Reached], Section | None]
 
-_NOTE = 160  # characters
+_NOTE = 240  # characters
 _COMPARED = 200_000  # characters
 _SHORT = 2_000  # characters of a change that is never called a rewrite
+_SENTENCE, _CLAUSE = re.compile(r"[.!?](?=\s)"), re.compile(r"[;:](?=\s)")
 _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
 
 
@@ -49,8 +50,19 @@ def change_line(state: State) -> str:
     """The change of a step on one line: its first note, or else the first line of the answer."""
     lines = [line for line in notes(state).splitlines() if line.strip()]
     note = next((line for line in lines if line.startswith("- ")), lines[0] if lines else "not described")
-    line = " ".join(note.removeprefix("- ").split())
-    return line if len(line) <= _NOTE else f"{line[:_NOTE]} [...]"
+    return sentences(" ".join(note.removeprefix("- ").split()), _NOTE)
+
+
+def sentences(line: str, most: int) -> str:
+    """The beginning of a line, ``most`` characters at most, up to the end of a sentence or of a part of one; without
+    either, of a word."""
+    if len(line) <= most:
+        return line
+    ends = [match.end() for match in _SENTENCE.finditer(line[: most + 1])]
+    parts = [match.start() for match in _CLAUSE.finditer(line[: most + 1])]
+    if end := next((end for end in (*ends[-1:], *parts[-1:]) if end >= most // 3), 0):
+        return line[:end]
+    return f"{line[:most].rpartition(' ')[0] or line[:most]} [...]"
 
 
 def listing(program: Program, language: str) -> str:

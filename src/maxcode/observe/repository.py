@@ -6,17 +6,15 @@ matter, and may ask for more (``llm/completion/shown.py``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from maxcode.code.definitions import Definition, function_named, types_in
-from maxcode.code.languages import language_at
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import HotFunction, Problem, Program, Section, State
+from maxcode.observe.hot_texts import hot_texts
 from maxcode.observe.part import Part, changed, harmless, listing, tokens
 
 WHOLE = 12_000  # tokens of a repository that is shown whole
-_TEXTS = 6_000  # tokens of the texts of hot functions, their callers and types
 _FILES_SHOWN = 200
 _DIFF_SHOWN = 24_000  # characters
 
@@ -117,30 +115,6 @@ def _head(first: HotFunction, where: str) -> str:
 
 def _line(one: HotFunction, beside: str = "") -> str:
     callers = f", called by {', '.join(one.callers)}" if one.callers else ""
-    tests = f"; named in {', '.join(one.tests)}" if one.tests else "; no test names it"
+    tests = f"; named in {', '.join(one.tests)}" if one.tests else "; no test names it" if one.tests == () else ""
     bound = f" (at most {one.bound:.2f}x)" if one.bound is not None else ""
     return f"{one.share:6.1%} {one.file}:{one.line} {one.name}{bound}{callers}{beside}{tests}"
-
-
-def hot_texts(hot: Sequence[HotFunction], program: Program, problem: Problem) -> Iterator[str]:
-    """The hot functions, then the types that they name, then their callers, as long as there is room."""
-    left = _TEXTS
-    found = [(one.file, text) for one in hot if (text := _function(program, one.file, one.name, one.line)) is not None]
-    used = "\n".join(text.text for _, text in found)
-    found += [(path, one) for path, text in program.files.items()
-              for one in types_in(language_at(path) or problem.language, text, used)]  # fmt: skip
-    names = {caller for one in hot for caller in one.callers}
-    found += [(path, text) for name in sorted(names) for path in program.files
-              if (text := _function(program, path, name, 0)) is not None]  # fmt: skip
-    seen: set[tuple[str, int]] = set()
-    for path, one in found:
-        if (path, one.first) not in seen and tokens(one.text) <= left:
-            seen.add((path, one.first))
-            left -= tokens(one.text)
-            yield f"{path}, lines {one.first} to {one.last}:\n{fenced(one.text)}"
-
-
-def _function(program: Program, path: str, name: str, line: int) -> Definition | None:
-    if path not in program.files:
-        return None
-    return function_named(language_at(path) or "javascript", program.files[path], name, line)

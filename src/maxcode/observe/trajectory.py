@@ -2,7 +2,8 @@
 
 The paper (section 2.4) shows all ancestors with their programs, feedback and critiques.  Here a step shows its program
 as a unified diff to the program before it; a rewrite as the whole program, or, if another section shows that, by the
-name of the section.  Prompts are finite, so the oldest steps are shortened first: from the whole
+name of the section.  Of a large repository "Program" shows all changes to the original; there only the newest step
+has a diff, and not if it is that one.  Prompts are finite, so the oldest steps are shortened first: from the whole
 step to one line of the change with its result, then to the result alone.  On very long paths the oldest steps are left
 out.  The section says which steps are shortened, and that tokens are an estimate (bytes / 4).  Only as many steps are
 read as the budget can hold, so the cost of a prompt is bounded on a path of any length.
@@ -19,6 +20,7 @@ from maxcode.core.history import Reached
 from maxcode.core.types import Program, Section, State, StateId
 from maxcode.observe.feedback import brief_result, feedback_lines, result_line
 from maxcode.observe.part import Part, changed, harmless, is_rewrite, listing, notes, tokens
+from maxcode.observe.repository import is_large
 
 Critiques = Literal["all", "earlier", "none"]
 
@@ -30,6 +32,8 @@ _CODE = 0.5  # the largest share of the budget for one diff
 _LEAST = 6  # tokens of the shortest form of a step
 _NOTE, _RESULT = 160, 240  # characters
 _KEPT = 20_000  # texts in the cache
+_PART_OF_PROGRAM = "part of Program"
+_MAY_BE_DONE = "Advice after it, which later steps may have followed already: "
 
 
 def trajectory(budget: int = TOKENS, critiques: Critiques = "all", shown: frozenset[str] = frozenset()) -> Part:
@@ -47,13 +51,18 @@ def trajectory(budget: int = TOKENS, critiques: Critiques = "all", shown: frozen
         if state.step is None:
             return None
         places = _places(state, shown)
+        is_patch = "program" in shown and is_large(state.problem)
 
         def form(kind: Form, node: State) -> _Text:
-            if kind == "full" and node.id in places:
-                return _Text(_full(node, most, critiques != "none", place=places[node.id]))
+            is_part = is_patch and places.get(node.id) != "Program"
+            place = _PART_OF_PROGRAM if is_part else places.get(node.id, "")
+            if kind == "full" and place:
+                return _Text(_full(node, most, critiques != "none", place=place))
             return remembered.form(critiques != "none", kind, node)
 
-        newest = _Text(_full(state, most, critiques == "all", not feedback_shown, places.get(state.id, "")))
+        newest = _Text(
+            _full(state, most, critiques == "all", not feedback_shown, places.get(state.id, ""), is_newest=True)
+        )
         told = _within(state, newest, budget, form)
         texts = [one.text for one in reversed(told.texts)]
         if feedback_shown:
@@ -170,9 +179,9 @@ def _places(state: State, shown: frozenset[str]) -> dict[StateId, str]:
     return {**places, owner.id: "Program"} if "program" in shown else places
 
 
-def _full(node: State, code: int, critique: bool, result: bool = True, place: str = "") -> str:
+def _full(node: State, code: int, critique: bool, result: bool = True, place: str = "", is_newest: bool = False) -> str:
     """The step with its notes, its change in about ``code`` characters at most, and, where asked, its result and
-    critique.  ``place``: the section that shows its program."""
+    critique.  ``place``: the section that shows its program, or ``_PART_OF_PROGRAM``."""
     assert node.step is not None
     assert node.parent is not None
     lines = [f"Step {node.depth}:", notes(node)]
@@ -180,15 +189,21 @@ def _full(node: State, code: int, critique: bool, result: bool = True, place: st
         lines += _change(node, node.step.action.program, code, place)
     if result:
         lines.append(harmless("\n".join(feedback_lines(node.step, node.parent.step))))
-    if critique:
-        lines.append(harmless(node.step.critique))
+    if critique and node.step.critique:
+        may_be_done = node.problem.traits.is_patch and not is_newest
+        lines.append(f"{_MAY_BE_DONE if may_be_done else ''}{harmless(node.step.critique)}")
     return "\n".join(line for line in lines if line)
 
 
 def _change(node: State, program: Program, code: int, place: str) -> list[str]:
     assert node.parent is not None
     before = node.parent.program
-    name = "the original" if before == node.problem.program else "the program before it"
+    is_first = before == node.problem.program
+    name = "the original" if is_first else "the program before it"
+    if place == _PART_OF_PROGRAM:
+        return ['Its change, as far as it is still there, is part of that under "Program".']
+    if place and is_first and is_large(node.problem):
+        return [f'its change to {name}: see "{place}".']
     if is_rewrite(before, program):
         if place:
             return [f'It rewrites {name}: see "{place}".']

@@ -32,7 +32,8 @@ class HotFunction:
     """A function of a repository where the benchmark of base spends its time.
 
     ``share``: of all that was seen (0 to 1), in the function itself and in the library code that it calls.
-    ``callers``: who calls it, most frequent first.  ``tests``: the test files that name it.
+    ``callers``: who calls it, most frequent first; ``called_from``: their files, in the same order, empty for those
+    outside the repository.  ``tests``: the test files that name it; None if others have that name too.
     ``uncounted``: the share of library code whose callers are not known; it is in no function's share.
     """
 
@@ -41,8 +42,9 @@ class HotFunction:
     line: int
     share: float
     callers: tuple[str, ...] = ()
-    tests: tuple[str, ...] = ()
+    tests: tuple[str, ...] | None = ()
     uncounted: float = 0.0
+    called_from: tuple[str, ...] = ()
 
     @property
     def bound(self) -> float | None:

@@ -15,6 +15,7 @@ from typing import final
 
 import anyio.to_thread
 
+from maxcode.code.definitions import functions_named
 from maxcode.core.types import (
     BaseSeconds,
     Evaluation,
@@ -241,12 +242,15 @@ def told_functions(
     others = [path for path, one in files.items() if path in holding and path not in known and one.is_file]
     found = contents(Path(problem.spec.repo_spec.folder), [files[path].blob for path in others]) if others else []
     known |= {path: data.decode(errors="replace") for path, data in zip(others, found, strict=True)}
-    return tuple(_tested_by(one, texts) for one in with_told_names(functions, known))
+    owning = {path: known[path] for path in (*program.files, *others)}
+    return tuple(_tested_by(one, texts, owning) for one in with_told_names(functions, known))
 
 
-def _tested_by(function: HotFunction, texts: Mapping[str, str]) -> HotFunction:
-    """The function with the test files that name it."""
+def _tested_by(function: HotFunction, texts: Mapping[str, str], owning: Mapping[str, str]) -> HotFunction:
+    """The function with the test files that name it, if none of the files ``owning`` has another of its name."""
     short = re.split(r"::|\.", function.name)[-1]
+    if not re.fullmatch(r"(?!__)\w+", short) or len(functions_named(owning, short)) > 1:
+        return replace(function, tests=None)
     word = re.compile(rf"\b{re.escape(short)}\b")
     naming = [path for path, text in texts.items() if "test" in path.lower() and word.search(text)]
     return replace(function, tests=tuple(naming[:3]))

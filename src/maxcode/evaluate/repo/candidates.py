@@ -15,6 +15,7 @@ from maxcode.evaluate.repo.admission import BENCHMARK, Base, fails_with_canary
 from maxcode.evaluate.repo.allowed import outside
 from maxcode.evaluate.repo.barred import asked, barred, doubtful, redefined
 from maxcode.evaluate.repo.commands import SEED, ended, now, output_of, said
+from maxcode.evaluate.repo.failing import failing_in_words, first_error, telling
 from maxcode.evaluate.repo.installed import concerns, in_place_of_others, names_of
 from maxcode.evaluate.repo.layers import BuildError, Layers
 from maxcode.evaluate.repo.shadows import WHY_STARTED, is_started, strange_packages
@@ -82,7 +83,9 @@ async def built(base: Base, program: Program) -> Ready | Evaluation:
     try:
         ran, packed = await base.place.built(side, 10 * base.build_s + 60)
         if not ran.ok:
-            return Evaluation(Outcome.UNBUILT, Feedback((f"the build fails: {said(ran)}",), output_of(ran)))
+            error = first_error(output_of(ran))
+            why = f"the build fails: {said(ran)}{f'; the first error: {error}' if error else ''}"
+            return Evaluation(Outcome.UNBUILT, Feedback((why,), telling(output_of(ran))))
         files = base.edited(program, base.second)  # older than what was built from them
         change = await anyio.to_thread.run_sync(files.archive, packed, base.contents, base.made)
     except BuildError as error:
@@ -106,7 +109,8 @@ async def _verified(base: Base, side: Layers, with_canary: bool, tests: bool) ->
     if spec.tests and tests:
         ran = await base.place.run(side, spec.tests, 10 * base.test_s + 60)
         if not ran.ok:
-            return _of_run(ran, TESTS, f"the tests fail: {said(ran)}")
+            which = failing_in_words(output_of(ran))
+            return _of_run(ran, TESTS, f"the tests fail: {said(ran)}{f'; {which}' if which else ''}")
         if why := difference(base.counts, counted(ran.stdout + b"\n" + ran.stderr)):
             return _of_run(ran, TESTS, why)
         cases.append(CaseResult(TESTS, Outcome.CORRECT, ran.cpu_s, seen=True))
@@ -146,7 +150,7 @@ def _of_run(ran: Ran, name: str, why: str) -> Evaluation:
     elif ran.ending == "signal" or ran.ending == "output":
         outcome = Outcome.CRASHED
     case = CaseResult(name, outcome, ran.cpu_s, seen=True, detail=ended(ran))
-    return Evaluation(outcome, Feedback((why,), output_of(ran), (case,)))
+    return Evaluation(outcome, Feedback((why,), telling(output_of(ran)), (case,)))
 
 
 def _failed(outcome: Outcome, why: str) -> Evaluation:

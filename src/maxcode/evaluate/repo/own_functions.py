@@ -146,10 +146,10 @@ class Costs:
             callers = self.callers.setdefault(function, {})
             callers[caller] = callers.get(caller, 0.0) + cost
 
-    def most_callers(self, function: Function, most: int) -> tuple[str, ...]:
-        """The names of those whose calls of a function cost most."""
+    def most_callers(self, function: Function, most: int) -> tuple[Function, ...]:
+        """Those whose calls of a function cost most."""
         callers = self.callers.get(function, {})
-        return tuple(one.name for one in sorted(callers, key=lambda one: -callers[one])[:most])
+        return tuple(sorted(callers, key=lambda one: -callers[one])[:most])
 
     def merge(self, other: Costs) -> None:
         """Adds the costs of another process."""

@@ -250,10 +250,12 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
     elsewhere = round(lost / total, 4)
     apart = round(outside(costs, lambda one: one.file in tree.texts) / total, 4)
     says_nothing = apart < LEAST_OUTSIDE and elsewhere > UNCOUNTED_AT_MOST
+    callers = {one: costs.most_callers(one, CALLERS_KEPT) for one in best}
     found = (
         HotFunction(
             one.file, one.name, costs.lines.get(one, 0) or tree.line_of(one), round(paid[one] / total, 4),
-            costs.most_callers(one, CALLERS_KEPT), uncounted=elsewhere,
+            tuple(caller.name for caller in callers[one]), uncounted=elsewhere,
+            called_from=tuple(caller.file for caller in callers[one]),
         )
         for one in best
     )  # fmt: skip

@@ -7,7 +7,7 @@ as a name is: no line, no sentence.  Of others the last word stays, if the texts
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from maxcode.core.types import HotFunction
@@ -38,8 +38,12 @@ def with_told_names(functions: Iterable[HotFunction], texts: Mapping[str, str]) 
 
 
 def _told(one: HotFunction, words: Set[str]) -> HotFunction:
-    callers: Sequence[str] = [_name(caller, words) or ELSEWHERE for caller in one.callers]
-    return replace(one, name=_name(one.name, words) or UNNAMED, callers=tuple(dict.fromkeys(callers)))
+    files = one.called_from or ("",) * len(one.callers)
+    callers: dict[str, str] = {}
+    for caller, file in zip(one.callers, files, strict=True):
+        callers.setdefault(_name(caller, words) or ELSEWHERE, file)
+    name = _name(one.name, words) or UNNAMED
+    return replace(one, name=name, callers=tuple(callers), called_from=tuple(callers.values()))
 
 
 def _name(name: str, words: Set[str]) -> str:

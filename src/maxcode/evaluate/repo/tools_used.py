@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from maxcode.core.printable import printable
@@ -46,6 +46,7 @@ _CALLED = re.compile(r"(?:^|[\s/&|;(])((?:[\w.]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|c
 _FLAG = re.compile(
     r"-O\S*|-[fmg]\S*|-std=\S+|-DNDEBUG|-pthread|-static|(?:-C)?(?:opt-level|lto|target-cpu|codegen-units)\S*"
 )
+_WARNING = re.compile(r"-(?:W(?!no-|[lap],)\S+|pedantic\S*)")
 _FINISHED = re.compile(r"^\s*Finished (.*?) target\(s\)", re.MULTILINE)
 _MADE_FOR = re.compile(r"^ *\w+ = (.*)")
 
@@ -79,11 +80,20 @@ def native_lines(left: str, printed: str, edited: Collection[str], known: Collec
     where = "debug information" if by_debug else "printed commands" if by_print else "files of the build"
     for words, count in found.most_common(_KINDS):
         yield f"compiled, by the {where} ({count} file{'s' * (count != 1)}): {words or 'no flags'}"
+    yield from _warnings([*lines, *(line for line in printed.splitlines() if _CALLED.search(line))])
     if not by_debug:
         names = dict.fromkeys(line.removeprefix("comment ") for line in lines if line.startswith("comment "))
         yield from [f"compiler: {', '.join(list(names)[:_KINDS])}"] if names else ()
     if not found and not _FINISHED.search(printed):
         yield _NOT_KNOWN
+
+
+def _warnings(lines: Iterable[str]) -> list[str]:
+    """The warnings that the build asks for, if it ends with any of them."""
+    asked = dict.fromkeys(word for line in lines if "-W" in line or "-ped" in line for word in _WARNING.findall(line))
+    errors = [word for word in asked if word.startswith(("-Werror", "-pedantic-errors"))]
+    others = [word for word in asked if word not in errors] if "-Werror" in errors else []
+    return [f"warnings that end the build: {' '.join([*errors, *others])}"] if errors else []
 
 
 def _build_type(name: str) -> str:

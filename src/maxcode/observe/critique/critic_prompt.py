@@ -31,13 +31,14 @@ from maxcode.core.types import (
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
 from maxcode.llm.prompts.rules import rules_for
-from maxcode.observe.about import about_machine, checker_line
+from maxcode.observe.about import about_machine, checker_line, statement_lines
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
 from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
+from maxcode.observe.hot_texts import hot_texts
 from maxcode.observe.known import fact_lines
 from maxcode.observe.part import changed, is_rewrite, length_of, listing
-from maxcode.observe.repository import hot_lines_of, hot_texts, is_large, shown_program
+from maxcode.observe.repository import hot_lines_of, is_large, shown_program
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here the original and a change are shown whole
@@ -71,17 +72,19 @@ def user_text(problem: Problem, step: Step, previous: Step | None, setting: Sett
     program = judged(problem, step)
     evaluation = step.evaluation
     filled = {
-        "problem": _problem(problem),
+        "problem": _problem(problem) if not problem.traits.is_patch else _of_repository(problem, setting.facts),
         "machine": fenced("\n".join(_machine(problem, setting))),
         "original": _original_program(problem, program),
         "previous": _previous_program(problem, program, previous),
         "program": _new_program(problem, program, step, previous)
         if not is_large(problem)
-        else _change(problem, program, evaluation.hot or setting.facts.hot),
+        else _change(problem, program, _hot(step, previous, setting.facts)[0]),
         "claim": fenced(_claim(step) or "nothing"),
         "feedback": fenced("\n".join(_feedback(problem, step, previous))),
         "remarks": fenced("\n".join(_remarks(evaluation)) or "none"),
-        "profile": fenced("\n".join(_profile(program, evaluation) or _of_base(setting.facts)) or "none"),
+        "profile": fenced(
+            "\n".join(_profile(program, evaluation) or _of_others(step, previous, setting.facts)) or "none"
+        ),
         "history": fenced("\n".join(_history(previous))),
         "beside": fenced("\n".join(setting.beside) or "none"),
     }
@@ -140,6 +143,8 @@ def _original_program(problem: Problem, program: Program) -> str:
     """The original, which the results must equal; only named if it is the new program or too long."""
     if program == problem.program:
         return "It is the new program below."
+    if is_large(problem):
+        return 'It is too long to be shown; its hot functions, as they are now, are under "New program".'
     if length_of(problem.program) > WHOLE:
         return "It is too long to be shown."
     return listing(problem.program, problem.language)
@@ -149,7 +154,7 @@ def _previous_program(problem: Problem, program: Program, previous: Step | None)
     before = judged(problem, previous) if previous is not None else problem.program
     if before == program:
         return "The same as the new program."
-    if before == problem.program and length_of(before) <= WHOLE:
+    if before == problem.program and (is_large(problem) or length_of(before) <= WHOLE):
         return "The original program."
     if is_rewrite(before, program) and length_of(before) <= WHOLE:
         return f"The new program rewrites it:\n\n{listing(before, problem.language)}"
@@ -210,6 +215,13 @@ def _problem(problem: Problem) -> str:
     return "\n".join(lines)
 
 
+def _of_repository(problem: Problem, facts: Facts) -> str:
+    """What a policy is told of a repository: its task and commands, and what its benchmark runs, if that is short."""
+    sources = [f"what the benchmark runs, {path}:\n{fenced(text)}" for path, text in facts.benchmark]
+    is_short = sum(map(len, sources)) <= _TEXT
+    return "\n".join([fenced(_cut("\n".join(statement_lines(problem)), _STATEMENT)), *(sources if is_short else ())])
+
+
 def _feedback(problem: Problem, step: Step, previous: Step | None) -> list[str]:
     evaluation = step.evaluation
     original = previous is None and step.action.program == problem.program
@@ -245,9 +257,22 @@ def _profile(program: Program, evaluation: Evaluation) -> list[str]:
     return [*spots, *machine_lines(evaluation.machine_code)]
 
 
-def _of_base(facts: Facts) -> list[str]:
-    """The profile of base, for a program of a repository without one of its own."""
-    return hot_lines_of(facts.hot, "base, the original program")
+def _of_others(step: Step, previous: Step | None, facts: Facts) -> list[str]:
+    """For a program of a repository without a profile of its own that of the step before or of base, and what it is."""
+    hot, where = _hot(step, previous, facts)
+    return [*([_OF_OTHERS] if hot else []), *hot_lines_of(hot, where)]
+
+
+_OF_OTHERS = "(The new program has no profile of its own. What it changed may take less than this says.)"
+
+
+def _hot(step: Step, previous: Step | None, facts: Facts) -> tuple[Sequence[HotFunction], str]:
+    """The profile that is nearest to a step, and of which program it is."""
+    if step.evaluation.hot:
+        return step.evaluation.hot, "the new program"
+    if previous is not None and previous.evaluation.hot:
+        return previous.evaluation.hot, "the previous program"
+    return facts.hot, "base, the original program"
 
 
 def _spot_line(spot: Hotspot, source: list[str]) -> str:
@@ -267,8 +292,12 @@ def _claim(step: Step) -> str:
 def _history(previous: Step | None) -> list[str]:
     if previous is None:
         return ["none: the step before was the original"]
-    told = [_claim(previous), result_line(previous.evaluation), previous.critique]
+    advice = [_MAY_BE_DONE, previous.critique] if previous.critique else []
+    told = [_claim(previous), result_line(previous.evaluation), *advice]
     return [line for line in told if line]
+
+
+_MAY_BE_DONE = "The advice given then, which the new program may have followed already:"
 
 
 def _cut(text: str, most: int) -> str:
