@@ -11,12 +11,12 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import final
 
 import tomli_w
 
-from maxcode import __version__
 from maxcode.code.hunks import hunks_of
 from maxcode.code.prose import prose
 from maxcode.core.files import write_whole
@@ -110,7 +110,7 @@ class Proposal:
         told = [printable(prose(one)).strip() for one in self.words]
         told = [one for one in told if one]
         for number, one in enumerate(told, 1):
-            lines = one[: _WHY_AT_MOST // len(told)].splitlines()
+            lines = _cut(one, _WHY_AT_MOST // len(told)).splitlines()
             kept = [line for line in lines if line.strip("`* :") not in self.changed]
             kept = kept[1:] if kept and kept[0].strip(" #*`") == self.subject else kept
             kept = "\n".join(kept).strip("\n").splitlines()
@@ -169,7 +169,7 @@ class Proposal:
         yield from (
             "## How to repeat it",
             "",
-            f"With maxcode {__version__}. Base is `{spec.commit}`{self._own_commits()}.",
+            f"With maxcode {version('maxcode')}. Base is `{spec.commit}`{self._own_commits()}.",
         )
         yield from ("Put this `problem.toml` into a clone:", "")
         yield from ("```toml", toml_of(self.problem).rstrip(), "```", "")
@@ -191,6 +191,11 @@ class Proposal:
         own = git(top, "log", "--format=%h %s", commit, "--not", "--remotes").stdout.splitlines()
         named = "; ".join(printable(one) for one in own[:_OWN_NAMED]) + "; ..." * (len(own) > _OWN_NAMED)
         return f", with what no remote branch has: {named}. Push that too" if own else ""
+
+
+def _cut(text: str, most: int) -> str:
+    """The text up to the end of a line."""
+    return text if len(text) <= most else f"{text[:most].rpartition(chr(10))[0] or text[:most]}\n[...]"
 
 
 def toml_of(problem: Problem) -> str:
