@@ -123,4 +123,22 @@ def test_a_maintainer_reads_who_wrote_the_patch_what_nobody_checked_and_what_of_
         tmp_path / "clone", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "Own"
     )
     own = proposal(load(tmp_path / "clone/problem.toml", None, {}).problem, ANSWER).text()
-    assert "with what no remote branch has: " in own and " Own. Push that too" in own
+    assert "These commits of base are on no remote branch, push them too: `" in own and " Own`." in own
+
+
+def test_the_words_of_a_command_are_not_published(problem: Problem) -> None:
+    for policy, author in (
+        ("command:./ask --key=s3cret", "a command"),
+        ("file:/home/me/best.c", "the one who proposed it"),
+    ):
+        told = replace(proposal(problem, ANSWER), policy=policy).text()
+        assert f"in the words of {author}, which nobody" in told and "s3cret" not in told and "/home/me" not in told
+
+
+def test_only_what_was_left_out_makes_the_words_doubtful(problem: Problem) -> None:
+    given = proposal(problem, ANSWER)
+    stays = "parts of the patch that stay: 3, each tried alone: without 3 it is proved slower"
+    left = "2 of 5 changes of the patch were left out: it is as fast without them (lines of base: a.c:1)"
+    for notes, often in (((stays,), 0), ((left, stays), 1)):
+        told = replace(given, result=replace(given.result, notes=notes)).text()
+        assert told.count("may speak of what is gone") == often and f"{stays}." in told

@@ -134,7 +134,11 @@ def check_proposal(folder: Path, out: Path) -> None:
 
 def test_a_branch_that_cannot_be_made_is_refused_before_the_search(repository: Path, tmp_path: Path) -> None:
     repos.git(repository.parent, "branch", "taken")
-    for name, why in (("taken", "has a branch taken already"), ("a..b", "no name of a branch")):
+    for name, why in (
+        ("taken", "has a branch taken already"),
+        ("taken/too", "has a branch taken, beside which git takes no branch taken/too"),
+        ("a..b", "no name of a branch"),
+    ):
         done = maxcode("optimize", repository, "--policy", answering(tmp_path, ONE), "--branch", name, "--budget", "1")
         assert done.returncode == 2 and why in done.stderr
     assert not (tmp_path / "asked").exists()

@@ -132,15 +132,18 @@ async def _winner(
 
 
 def _proposed(job: CompleteRequest, result: RunResult, certificate: Certificate | None, found: Result) -> RunResult:
-    """The result with PR.md, and the branch if one is requested, of a confirmed patch of a repository; writes both."""
-    problem = job.loaded.problem
-    if found.best is None or found.best.step is None or not problem.traits.is_patch or not result.confirmed:
+    """The result, written; of a confirmed patch of a repository with PR.md, and the branch if one is requested."""
+    write_result(result)  # before what may fail
+    best, problem = found.best, job.loaded.problem
+    if best is None or best.step is None or not problem.traits.is_patch or not result.confirmed:
         return result
-    told = tuple(state.step.action.completion for state in counted_steps(found.best) if state.step is not None)
+    told = tuple(state.step.action.completion for state in counted_steps(best) if state.step is not None)
     proposal = Proposal(problem, result, certificate, told, job.request.policy)
-    if job.request.branch:
-        write_branch(proposal, job.request.branch)
-    return replace(result, proposal=write_proposal(proposal, job.folder), branch=job.request.branch)
+    result = replace(result, proposal=write_proposal(proposal, job.folder), branch=job.request.branch)
+    if result.branch:
+        write_branch(proposal, result.branch)
+    write_result(result)
+    return result
 
 
 def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None) -> AbstractContextManager[Target]:
@@ -205,9 +208,7 @@ class _Search:
             _write_winner(job.folder, self.admission.admitted.problem, winner)
             times.turn_to(CERTIFICATE)
             certificate = _certify(job, found, say, self.deadline)
-        result = _proposed(job, self.result(found, winner, certificate, slots), certificate, found)
-        write_result(result)
-        return result
+        return _proposed(job, self.result(found, winner, certificate, slots), certificate, found)
 
     def _method(self) -> Method:
         request, harness = self.job.request, self.admission.harness

@@ -27,6 +27,7 @@ from maxcode.evaluate.repo.commands import SEED
 from maxcode.evaluate.repo.git import git, last_line, tracked
 from maxcode.run.certificate import Certificate
 from maxcode.run.result import RunResult
+from maxcode.run.smaller_patch import KEPT, LEFT_OUT
 
 NAME = "PR.md"
 _SUBJECT_AT_MOST, _WHY_AT_MOST = 68, 3000
@@ -34,7 +35,8 @@ _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _NEEDED = "What the commands start from there must be in them."
 _EMAIL = "maxcode@localhost"
 _OWN_NAMED = 5  # commits
-_AUTHORS = {"llm": "a language model", "agent": "a coding agent", "command": "a command"}
+_AUTHORS = {"agent": "a coding agent", "command": "a command"}
+_UNKNOWN = "the one who proposed it"
 _LEVELS = {
     "outside": "from outside of the process of the patch",
     "own tests only": "by the repository's tests alone, which run in the process of the patch",
@@ -89,8 +91,8 @@ class Proposal:
         yield f"{count} change{'s' if count != 1 else ''} in {files} (+{lines[0]} -{lines[1]} lines)."
         said = list(self._said())
         since = " The words below were written before that and may speak of what is gone." if said else ""
-        notes = [note for note in self.result.notes if "left out" in note]
-        yield from (f"{note}.{since * ('were left out' in note)}" for note in notes)
+        for note in (note for note in self.result.notes if LEFT_OUT in note or KEPT in note):
+            yield f"{note}.{since * (LEFT_OUT in note)}"
         yield ""
         if said:
             yield from (f"Why it is faster, in the words of {self._author}, which nobody has checked:", "", *said, "")
@@ -99,11 +101,11 @@ class Proposal:
     def _author(self) -> str:
         """Who wrote the patch."""
         kind, colon, name = self.policy.partition(":")
-        if kind in ("llm", "agent", "command") and colon:
-            return f"{_AUTHORS[kind]} (`{name}`)"
-        return (
-            f"maxcode's policy `{self.policy}`" if self.policy and self.policy != "ask" else "the one who proposed it"
-        )
+        if kind == "llm" and colon:
+            return f"a language model (`{name}`)"
+        if colon:  # the words of a command may hold keys and paths of a machine
+            return _AUTHORS.get(kind, _UNKNOWN)
+        return f"maxcode's policy `{kind}`" if kind not in ("", "ask") else _UNKNOWN
 
     def _said(self) -> Iterator[str]:
         """The words of each step as quotations, without the subject and the names of files."""
@@ -133,7 +135,8 @@ class Proposal:
             yield "each in a sandbox of its own)."
         if self.certificate is not None and self.certificate.control is not None:
             control = self.certificate.control.interval
-            yield f"Base against itself in the same way: {control.value:.3f}x [{control.low:.3f}, {control.high:.3f}]."
+            told = f"{control.value:.3f}x [{control.low:.3f}, {control.high:.3f}], a {control.confidence:.0%} interval"
+            yield f"Base against itself in the same way: {told}."
         if self.certificate is not None and self.certificate.timing is not None:
             yield from self._again(self.certificate.timing)
         machine = self.result.measured.machine
@@ -166,12 +169,8 @@ class Proposal:
 
     def _repeat(self) -> Iterator[str]:
         spec = self.problem.spec.repo_spec
-        yield from (
-            "## How to repeat it",
-            "",
-            f"With maxcode {version('maxcode')}. Base is `{spec.commit}`{self._own_commits()}.",
-        )
-        yield from ("Put this `problem.toml` into a clone:", "")
+        yield from ("## How to repeat it", "", f"With maxcode {version('maxcode')}. Base is `{spec.commit}`.")
+        yield from (*self._own_commits(), "Put this `problem.toml` into a clone:", "")
         yield from ("```toml", toml_of(self.problem).rstrip(), "```", "")
         if spec.show:
             yield from (f"`show` names folders of the machine that measured: name yours. {_NEEDED}", "")
@@ -183,14 +182,17 @@ class Proposal:
             yield from ("or, from the run folder, repeat all that its certificate says:", "", "```sh")
             yield from (f"maxcode verify certificate.json --problem CLONE/problem.toml{allowed}", "```", "")
 
-    def _own_commits(self) -> str:
-        """What of base no remote branch has, so that others cannot have it."""
+    def _own_commits(self) -> Iterator[str]:
+        """The commits of base that no remote branch has, so that others cannot have them."""
         top, commit = Path(self.problem.spec.repo_spec.folder), self.problem.spec.repo_spec.commit
         if not git(top, "for-each-ref", "--count=1", "refs/remotes").stdout.strip():
-            return ""
-        own = git(top, "log", "--format=%h %s", commit, "--not", "--remotes").stdout.splitlines()
-        named = "; ".join(printable(one) for one in own[:_OWN_NAMED]) + "; ..." * (len(own) > _OWN_NAMED)
-        return f", with what no remote branch has: {named}. Push that too" if own else ""
+            return
+        most = f"--max-count={_OWN_NAMED + 1}"
+        own = git(top, "log", most, "--format=%h %s", commit, "--not", "--remotes").stdout.splitlines()
+        if own:
+            named = ", ".join(f"`{printable(one).replace('`', '')}`" for one in own[:_OWN_NAMED])
+            more = ", ..." * (len(own) > _OWN_NAMED)
+            yield f"These commits of base are on no remote branch, push them too: {named}{more}."
 
 
 def _cut(text: str, most: int) -> str:
@@ -225,6 +227,11 @@ def refuse_branch(problem: Problem, name: str) -> None:
         raise InputError(f"--branch {name} is no name of a branch; use letters, digits, / and -")
     if _commit_at(top, name) not in ("", _made(top, name)):
         raise InputError(f"{top} has a branch {name} already; choose another name")
+    for other in git(top, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split():
+        if name.startswith(f"{other}/") or other.startswith(f"{name}/"):
+            raise InputError(
+                f"{top} has a branch {other}, beside which git takes no branch {name}; choose another name"
+            )
 
 
 def _commit_at(top: Path, name: str) -> str:

@@ -30,6 +30,7 @@ from maxcode.evaluate.harness_protocol import Loss, LossMeter, SearchHarness
 from maxcode.run.given_candidate import digest_of
 
 FILE, BEST = "smaller.jsonl", "best"
+LEFT_OUT, KEPT = "were left out", "parts of the patch that stay:"  # in the notes
 _NAMED = 4  # hunks in a line of progress
 _PAIRS_AT_MOST = 10  # of needed hunks, tried together
 _LINKED_AT_MOST = 12  # groups of hunks that share a name
@@ -68,15 +69,18 @@ class SmallerPatch:
         yield from [self.late] if self.late else ()
         if self.dropped:
             yield (
-                f"{len(self.dropped)} of {len(self.dropped) + self.kept} changes of the patch were left out: it is as "
+                f"{len(self.dropped)} of {len(self.dropped) + self.kept} changes of the patch {LEFT_OUT}: it is as "
                 f"fast without them (lines of base: {', '.join(self.dropped[:5])}{', ...' * (len(self.dropped) > 5)})"
             )
         if self.stays:
             needed, slower = self.stays.get("needed", 0), self.stays.get("slower", 0)
-            yield (
-                f"{sum(self.stays.values())} parts that stay were left out alone: {slower} are proved to pay, "
-                f"{needed} are needed to build or to be right, and of the others nothing is proved"
-            )
+            told = {
+                "it is proved slower": slower,
+                "it does not build or is not right": needed,
+                "nothing is proved": sum(self.stays.values()) - needed - slower,
+            }
+            counts = ", ".join(f"without {count} {what}" for what, count in told.items() if count)
+            yield f"{KEPT} {sum(self.stays.values())}, each tried alone: {counts}"
 
 
 @final
@@ -127,20 +131,21 @@ class _Search:
             step += 1
             self.say(f"smaller patch, step {step} of about {step + len(waiting)}: without {_places(part)}")
             loss = await self._loss_of(winner, every, dropped, part)
-            if part in whole:
+            if part in whole and loss is not None:
                 self.alone[part] = loss.verdict
-            if loss.is_free:
+            if loss is not None and loss.is_free:
                 self.say(f"smaller patch: it is as fast without {_places(part)}")
                 dropped |= part
                 found.append(part)
                 waiting += [unit for unit in whole if unit & _neighbours(part, links)]
         return found
 
-    async def _loss_of(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> Loss:
+    async def _loss_of(self, winner: Program, every: tuple[Hunk, ...], dropped: Group, part: Group) -> Loss | None:
+        """None where it is not measured: nothing would be left, or a comment goes without what it explains."""
         base = self.problem.program.files
         whole, less = (Program(without(base, winner.files, gone)) for gone in (dropped, dropped | part))
         if less.files == base or whole.files == less.files or self._explains(part, every, whole, less):
-            return Loss("needed", "nothing would be left, or a comment without what it explains")
+            return None
         return await self._loss(whole, less)
 
     def _explains(self, part: Group, every: tuple[Hunk, ...], whole: Program, less: Program) -> bool:
