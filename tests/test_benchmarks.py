@@ -53,13 +53,6 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module
 
 
-def test_simulated_races_find_a_large_gain_in_recorded_noise_by_both_kinds_of_evidence(module: Any) -> None:
-    script: ModuleType = module("race_noise")
-    row = script.row_of("recorded", 1.2, 4, 40)
-    assert (row["faster"], row["faster by sizes"]) == ("100.0%", "100.0%")
-    assert script.two_sided.wealth is script.present_wealth
-
-
 def test_the_count_of_kernelbench_resumes_and_adds_up(module: Any, tmp_path: Path) -> None:
     script: ModuleType = module("kernelbench_cpu")
     asked: list[Path] = []

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import random
 import statistics
 from pathlib import Path
 
 import pytest
 
-from maxcode.bench.versions.asked import RaceAsked
-from maxcode.bench.versions.pairs_so_far import PairsSoFar
 from maxcode.bench.versions.result import RaceRow, VersionsRaced
-from maxcode.bench.versions.version_side import Name
 from maxcode.cli.race import _places
-from maxcode.core.two_sided import TwoSidedRule, judge
 from maxcode.core.types import Clock, Interval
 from tests.support.cli import maxcode_here
 from tests.support.races import TRUST, metrics, raced
-from tests.support.two_speeds import two_speeds
 
 ROWS = {f"row{number}": 1.0 for number in range(62)}
-RULE = TwoSidedRule()
 SUITE = ("--read", "metric", "--same-sides")
 
 
@@ -37,20 +30,6 @@ def test_a_suite_with_too_few_pairs_for_one_row_says_so_and_fails_as_undecided(
     assert told == (word == "undecided")
     assert any("to decide most of them, race again with --pairs 30" in note for note in found["notes"]) == told
     assert statistics.median(pair["base"]["row7"] / pair["head"]["row7"] for pair in found["samples"]) == 0.1
-
-
-def test_a_race_bets_on_the_times_of_the_pairs() -> None:
-    times = two_speeds(random.Random(5), 20, 1.03)
-    values: list[dict[Name, dict[str, float]]] = [
-        {"base": {"a": a}, "control": {"a": a}, "head": {"a": b}} for a, b in times
-    ]
-    pairs = PairsSoFar(
-        RaceAsked("x", "y"), RULE, values, walls=[{"base": a, "control": a, "head": b} for a, b in times]
-    )
-    found = pairs.judged()
-    assert judge([a / b for a, b in times], RULE) == "undecided", "the ratios alone do not prove it"
-    assert (found.verdict, dict(found.words)) == ("faster", {"a": "faster"})
-    assert pairs.interval("head").low > 1
 
 
 def test_the_sentence_counts_the_rows_that_are_undecided() -> None:

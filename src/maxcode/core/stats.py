@@ -1,8 +1,7 @@
 """Statistics of paired ratios: the anytime-valid race, intervals, bootstrap.  Pure functions, no clock.
 
 Race: bets on the signs of log(original / candidate), which for equally fast programs are fair coins (``bets.py``).  A
-win must exceed ``margin``, and so must the median, because the placement of code alone can give half a per cent.  The
-bets know more with the ``levels`` of the pairs.
+win must exceed ``margin``, and so must the median, because the placement of code alone can give half a per cent.
 
 Sessions (``sittings`` in the code): if one process runs a side for many pairs, the random placement of its memory
 affects all of them, and more pairs do not average it out.  Such pairs are split into several sessions with new
@@ -72,32 +71,32 @@ def wins_over(ratios: Sequence[float], margin: float) -> int:
     return sum(1 for ratio in ratios if ratio > 1 + margin)
 
 
-def decide(ratios: Sequence[float], rule: RaceRule, levels: Sequence[float] = ()) -> Verdict | None:
+def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
     """The verdict on the pairs so far, None = continue.  ``ratios``: original / candidate seconds, one a pair."""
     pairs = len(ratios)
     if pairs >= 2 and max(ratios) < 1 / (1 + rule.gross):
         return "slower"
     if rule.evident is not None and pairs >= 2 and min(ratios) > 1 + rule.evident:
         return "faster"
-    if pairs >= rule.least and _is_proven(ratios, rule, levels):
+    if pairs >= rule.least and _is_proven(ratios, rule):
         return "faster"
-    if wealth([-math.log(ratio) for ratio in ratios], levels=levels) >= 1 / rule.beta:
+    if wealth([-math.log(ratio) for ratio in ratios]) >= 1 / rule.beta:
         return "slower"
     if pairs >= rule.futile_after and wins_over(ratios, rule.margin) < rule.futile_share * pairs:
         return "tie"
-    if _is_lost(ratios, rule, levels):
+    if _is_lost(ratios, rule):
         return "tie"
     if pairs >= rule.narrow_after and median_interval(ratios).high < 1 + rule.narrow:
         return "tie"
     return "tie" if pairs >= rule.most else None
 
 
-def _is_lost(ratios: Sequence[float], rule: RaceRule, levels: Sequence[float]) -> bool:
+def _is_lost(ratios: Sequence[float], rule: RaceRule) -> bool:
     """Whether winning all the rest would prove nothing.  False where ``most`` pairs never prove anything: such a race
     only measures."""
     gaps, least = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
     could = wealth([1.0] * rule.most) >= 1 / rule.alpha
-    return could and most_wealth(gaps, least, rule.most - len(gaps), levels) < 1 / rule.alpha
+    return could and most_wealth(gaps, least, rule.most - len(gaps)) < 1 / rule.alpha
 
 
 def median_interval(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
@@ -171,7 +170,7 @@ def _within(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + total) if freedom % 2 else total
 
 
-def is_settled(ratios: Sequence[float], rule: RaceRule, levels: Sequence[float] = ()) -> bool:
+def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
     """Whether a confirmation may end (``RaceRule``).
 
     It looks at the 97 % interval.  The 95 % interval then holds the true ratio in 93 to 99 % of runs
@@ -187,13 +186,11 @@ def is_settled(ratios: Sequence[float], rule: RaceRule, levels: Sequence[float] 
     aim = max(rule.confirm_target, min(by_gain, rule.confirm_widest))
     at_the_end = half_width(interval) * math.sqrt(count / rule.confirm_most)
     if half_width(interval) > aim:
-        return 2 * count >= rule.confirm_most and at_the_end > aim and is_faster(ratios, rule, levels=levels)
-    return median_interval(ratios).low <= 1 or _is_proven(ratios, rule, levels)
+        return 2 * count >= rule.confirm_most and at_the_end > aim and is_faster(ratios, rule)
+    return median_interval(ratios).low <= 1 or _is_proven(ratios, rule)
 
 
-def is_faster(
-    ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = (), levels: Sequence[float] = ()
-) -> bool:
+def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = ()) -> bool:
     """Whether fresh pairs prove the candidate faster.
 
     Pairs: the evidence of the race, and an interval above 1.  Sessions: a gain above the margin, and an interval above
@@ -203,12 +200,12 @@ def is_faster(
         share = LOOKS.get(len(sittings), 0.0)
         interval = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
         return share > 0 and interval.value > 1 + rule.margin and interval.low > 1
-    return _is_proven(ratios, rule, levels) and median_interval(ratios).low > 1
+    return _is_proven(ratios, rule) and median_interval(ratios).low > 1
 
 
-def _is_proven(ratios: Sequence[float], rule: RaceRule, levels: Sequence[float]) -> bool:
+def _is_proven(ratios: Sequence[float], rule: RaceRule) -> bool:
     gaps, least = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
-    return statistics.median(gaps) > least and wealth(gaps, least, levels) >= 1 / rule.alpha
+    return statistics.median(gaps) > least and wealth(gaps, least) >= 1 / rule.alpha
 
 
 def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: RaceRule) -> Verdict | None:

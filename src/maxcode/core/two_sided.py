@@ -1,7 +1,7 @@
 """Judges two versions of a program from paired ratios: faster, slower, no change, or undecided.
 
 A ratio is time of base over time of head, above 1 = head is faster.  All three words come from the same bets
-(``bets.py``, which know more with the ``levels`` of the pairs), so each holds at any stopping time:
+(``bets.py``), so each holds at any stopping time:
 
 - *faster*: the bets show that head is faster, and the median that it is so by more than ``guard``; *slower* likewise,
   and the bets show a ``slower_guard`` that is above the usual one too;
@@ -28,7 +28,7 @@ from maxcode.core.bets import wealth
 from maxcode.core.types import Interval
 
 GUARD = 0.01  # the placement of code alone can give half a per cent
-_USUAL, _HALVINGS = math.log1p(GUARD), 14
+_USUAL, _HALVINGS = math.log1p(GUARD), 20
 
 Word = Literal["faster", "slower", "no change", "undecided"]
 
@@ -68,27 +68,27 @@ class Evidence:
     same: float
 
 
-def evidence(ratios: Sequence[float], rule: TwoSidedRule, levels: Sequence[float] = ()) -> Evidence:
+def evidence(ratios: Sequence[float], rule: TwoSidedRule) -> Evidence:
     """The evidence of the pairs so far."""
     gaps, margin = [math.log(ratio) for ratio in ratios], math.log1p(rule.margin)
-    faster = _over(gaps, math.log1p(rule.guard), levels)
-    slower = _over([-gap for gap in gaps], math.log1p(rule.slower_guard), levels)
-    below = wealth([margin - gap for gap in gaps], levels=levels)
-    above = wealth([gap + margin for gap in gaps], levels=levels)
+    faster = _over(gaps, math.log1p(rule.guard))
+    slower = _over([-gap for gap in gaps], math.log1p(rule.slower_guard))
+    below = wealth([margin - gap for gap in gaps])
+    above = wealth([gap + margin for gap in gaps])
     return Evidence(faster, slower, min(below, above))
 
 
-def _over(gaps: Sequence[float], least: float, levels: Sequence[float]) -> float:
+def _over(gaps: Sequence[float], least: float) -> float:
     """The evidence against "equal" if ``least`` is the usual guard, which the median must exceed; against "at most
     ``least``" if the user asked for more, and changes multiply all times by the same number."""
     if statistics.median(gaps) <= least:
         return 0.0
-    return wealth(gaps, least, levels) if least <= _USUAL else wealth([gap - least for gap in gaps], levels=levels)
+    return wealth(gaps, least) if least <= _USUAL else wealth([gap - least for gap in gaps])
 
 
-def judge(ratios: Sequence[float], rule: TwoSidedRule, levels: Sequence[float] = ()) -> Word:
+def judge(ratios: Sequence[float], rule: TwoSidedRule) -> Word:
     """The word on the pairs so far; "undecided" = continue."""
-    found, enough = evidence(ratios, rule, levels), 1 / rule.alpha
+    found, enough = evidence(ratios, rule), 1 / rule.alpha
     if found.faster >= enough:
         return "faster"
     if found.slower >= enough:
@@ -96,12 +96,10 @@ def judge(ratios: Sequence[float], rule: TwoSidedRule, levels: Sequence[float] =
     return "no change" if found.same >= enough else "undecided"
 
 
-def judge_rows(
-    rows: Mapping[str, Sequence[float]], rule: TwoSidedRule, levels: Mapping[str, Sequence[float]] | None = None
-) -> dict[str, Word]:
+def judge_rows(rows: Mapping[str, Sequence[float]], rule: TwoSidedRule) -> dict[str, Word]:
     """The words on the rows of a suite, together: the share of false "faster" and "slower" among all of these is at
     most ``alpha``, and so is that of false "no change" among those."""
-    found = {name: evidence(ratios, rule, (levels or {}).get(name, ())) for name, ratios in rows.items()}
+    found = {name: evidence(ratios, rule) for name, ratios in rows.items()}
     words: dict[str, Word] = dict.fromkeys(rows, "undecided")
     unchanged = list(found)
     for at in e_bh([found[name].same for name in unchanged], rule.alpha):
@@ -125,7 +123,7 @@ def e_bh(e_values: Sequence[float], level: float) -> list[int]:
     return sorted(order[: max(passing, default=0)])
 
 
-def interval_at_any_time(ratios: Sequence[float], confidence: float = 0.95, levels: Sequence[float] = ()) -> Interval:
+def interval_at_any_time(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
     """The median ratio, with an interval that holds the true ratio with this confidence whenever one looks.
 
     It is every value that the bets do not reject.  With too few pairs for ``confidence`` the result is the extremes
@@ -135,19 +133,18 @@ def interval_at_any_time(ratios: Sequence[float], confidence: float = 0.95, leve
         raise ValueError("no ratios to take a median of")
     gaps = [math.log(ratio) for ratio in ratios]
     middle, enough = statistics.median(gaps), 2 / (1 - confidence)
-    low = _rejected_below(gaps, middle, enough, levels)
-    high = -_rejected_below([-gap for gap in gaps], -middle, enough, levels)
+    low = _rejected_below(gaps, middle, enough)
+    high = -_rejected_below([-gap for gap in gaps], -middle, enough)
     reached = max(0.0, 1 - 2 / wealth([1.0] * len(gaps)))
     return Interval(math.exp(middle), math.exp(low), math.exp(high), round(min(confidence, reached), 6))
 
 
-def _rejected_below(gaps: Sequence[float], middle: float, enough: float, levels: Sequence[float]) -> float:
+def _rejected_below(gaps: Sequence[float], middle: float, enough: float) -> float:
     """The largest gap below the middle that the bets reject; the least of all gaps if that is not rejected."""
     low, high = min(gaps), middle
-    if wealth([gap - low for gap in gaps], levels=levels) < enough:
+    if wealth([gap - low for gap in gaps]) < enough:
         return low
     for _ in range(_HALVINGS):
         between = (low + high) / 2
-        is_rejected = wealth([gap - between for gap in gaps], levels=levels) >= enough
-        low, high = (between, high) if is_rejected else (low, between)
+        low, high = (between, high) if wealth([gap - between for gap in gaps]) >= enough else (low, between)
     return low

@@ -11,7 +11,6 @@ from typing import final
 from maxcode.bench.versions.asked import RaceAsked
 from maxcode.bench.versions.result import CHANGES, RaceRow, measured_as
 from maxcode.bench.versions.version_side import Name
-from maxcode.core.bets import level_of
 from maxcode.core.stats import geometric_mean
 from maxcode.core.two_sided import TwoSidedRule, Word, interval_at_any_time, judge, judge_rows
 from maxcode.core.types import Interval
@@ -58,24 +57,10 @@ class PairsSoFar:
             raise InputError("no benchmark has a result in every run of both sides; check the command")
         return [geometric_mean(list(pair)) for pair in zip(*columns, strict=True)]
 
-    def levels(self, name: Name) -> dict[str, list[float]]:
-        """The levels of the pairs (``bets.py``) by row."""
-        return {
-            row: [level_of(pair["base"][row], pair[name][row]) for pair in self.values] for row in self.ratios(name)
-        }
-
-    def _overall_levels(self, name: Name) -> list[float]:
-        return [statistics.fmean(pair) for pair in zip(*self.levels(name).values(), strict=True)]
-
-    def interval(self, name: Name) -> Interval:
-        """The ratio of the whole."""
-        return interval_at_any_time(self.overall(name), levels=self._overall_levels(name))
-
     @property
     def elapsed(self) -> Interval:
         """The ratio by the wall clock."""
-        levels = [level_of(walls["base"], walls["head"]) for walls in self.walls]
-        return interval_at_any_time([walls["base"] / walls["head"] for walls in self.walls], levels=levels)
+        return interval_at_any_time([walls["base"] / walls["head"] for walls in self.walls])
 
     @property
     def is_decided(self) -> bool:
@@ -84,26 +69,26 @@ class PairsSoFar:
             return False
         if self._suspect():
             return False  # more pairs may show that this was chance; if not, the race ends undecided
-        return "undecided" not in {*self._words("head", self.rule).values(), self._word_of_all()}
+        words = {*self._words().values(), judge(self.overall("head"), self.rule)}
+        return "undecided" not in words
 
-    def _word_of_all(self) -> Word:
-        return judge(self.overall("head"), self.rule, self._overall_levels("head"))
-
-    def _words(self, side: Name, rule: TwoSidedRule) -> dict[str, Word]:
-        rows, levels = self.ratios(side), self.levels(side)
+    def _words(self) -> dict[str, Word]:
+        rows = self.ratios("head")
         if len(rows) == 1:
-            return {name: judge(ratios, rule, levels[name]) for name, ratios in rows.items()}
-        return judge_rows(rows, rule, levels)
+            return {name: judge(ratios, self.rule) for name, ratios in rows.items()}
+        return judge_rows(rows, self.rule)
 
     def _suspect(self) -> list[str]:
         """The rows in which base differs from itself."""
-        words = self._words("control", replace(self.rule, slower_guard=self.rule.guard))
+        rows = self.ratios("control")
+        rule = replace(self.rule, slower_guard=self.rule.guard)
+        words = judge_rows(rows, rule) if len(rows) > 1 else {name: judge(one, rule) for name, one in rows.items()}
         return [name for name, word in words.items() if word in CHANGES]
 
     def judged(self) -> Judgement:
         """The words, with what keeps them from being others."""
-        suspect, words = self._suspect(), self._words("head", self.rule)
-        overall = self._word_of_all()
+        suspect, words = self._suspect(), self._words()
+        overall = judge(self.overall("head"), self.rule)
         if suspect:
             note = f"base against itself differs in {', '.join(suspect[:5])}: no verdict can be trusted here"
             return Judgement("undecided", dict.fromkeys(words, "undecided"), suspect, [note])
@@ -127,7 +112,8 @@ class PairsSoFar:
         rows = [name for name, word in words.items() if word == "undecided" and len(words) > 1]
         if overall != "undecided" and not rows:
             return []
-        intervals = [self.interval("head")] if overall == "undecided" else [self._interval_of(name) for name in rows]
+        ratios = [self.overall("head")] if overall == "undecided" else [self.ratios("head")[name] for name in rows]
+        intervals = [interval_at_any_time(one) for one in ratios]
         between = [one for one in intervals if self._is_between(one)]
         told = [self._about_rows(len(rows), len(words))] if rows else []
         if 2 * len(between) > len(intervals):
@@ -206,10 +192,7 @@ class PairsSoFar:
         """One benchmark with its medians."""
         sides: tuple[Name, ...] = ("base", "head")
         base, head = (statistics.median(pair[side][name] for pair in self.values) for side in sides)
-        return RaceRow(name, word, self._interval_of(name), base, head)
-
-    def _interval_of(self, row: str) -> Interval:
-        return interval_at_any_time(self.ratios("head")[row], levels=self.levels("head")[row])
+        return RaceRow(name, word, interval_at_any_time(self.ratios("head")[name]), base, head)
 
 
 def times_for(ratio: Interval, margin: float) -> float:

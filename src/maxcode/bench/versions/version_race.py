@@ -34,6 +34,7 @@ from maxcode.bench.versions.version_side import (
     with_caches,
 )
 from maxcode.bench.versions.worktrees import Scratch, scratch
+from maxcode.core.two_sided import interval_at_any_time
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.pressure import watched
 from maxcode.sandbox.lanes import timing_lane
@@ -252,8 +253,8 @@ class _Race:
         self.notes += [*found.notes, *pairs.remarks(pressure)]
         return replace(
             self.result(found.verdict, exercise, pressure),
-            ratio=pairs.interval("head"),
-            control=pairs.interval("control"),
+            ratio=interval_at_any_time(pairs.overall("head")),
+            control=interval_at_any_time(pairs.overall("control")),
             doubt=bool(found.suspect or pairs.left_out()),
             elapsed=pairs.elapsed,
             same_output=True if self.asked.same_output else None,

@@ -1,10 +1,11 @@
 """The rung *time*: original, incumbent and candidate in one sandbox session, in random order in every pass.
 
 A pair is one pass over the timed inputs by each side; its ratio is the summed seconds of the original over those of the
-candidate.  Short passes are made twice, and the mean counts.  Because the runs of a pass come in random order, the sign
-of log(ratio) is a fair coin for equal programs; ``stats.decide`` bets on it.  Every output of a timed run is checked.
-By CPU time, the wall clock is measured as well: a program that lets something else work while it sleeps is not faster.
-By the wall clock, a confirmation is followed by pairs on one core, by CPU time, which more threads cannot improve.
+candidate.  Short passes are made twice, and the mean counts.  Because the runs of a pass come in
+random order, the sign of log(ratio) is a fair coin for equal programs; ``stats.decide`` bets on it.  Every output of a
+timed run is checked.  If the goal is CPU time, the wall clock is measured as well: a program that lets something else
+work while it sleeps is not faster.  If the goal is the wall clock, a confirmation is followed by pairs on one core, by
+CPU time, which more threads cannot improve.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ from statistics import fmean
 from typing import Literal, Protocol, final
 
 from maxcode.code.languages import language
-from maxcode.core.bets import level_of
 from maxcode.core.phases import TIMING, activity
-from maxcode.core.stats import RaceRule, decide, interval_of, is_faster, is_settled, median_interval
+from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.core.types.measured import WAITING
 from maxcode.errors import InputError, MachineError
@@ -79,9 +79,6 @@ class Pair:
 
     def ratio(self, over: Side, under: Side) -> float:
         return self.total(over) / self.total(under)
-
-    def level(self, over: Side, under: Side) -> float:
-        return level_of(self.total(over), self.total(under))
 
 
 End = Callable[[list[Pair]], RaceVerdict | None]
@@ -237,8 +234,8 @@ def end_of_race(rule: RaceRule, has_incumbent: bool) -> End:
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         is_short = rule.evident is not None and len(pairs) < rule.least and _elapsed(pairs).high < WAITING
-        verdict = _decided(pairs, "original", replace(rule, evident=None) if is_short else rule)
-        if verdict is None and has_incumbent and _decided(pairs, "incumbent", rule) == "slower":
+        verdict = decide(_ratios(pairs, "original"), replace(rule, evident=None) if is_short else rule)
+        if verdict is None and has_incumbent and decide(_ratios(pairs, "incumbent"), rule) == "slower":
             return "dominated"
         return verdict
 
@@ -254,7 +251,7 @@ async def playoff(
 
 def end_of_playoff(rule: RaceRule) -> End:
     """The rule that ends a race against the incumbent, with its verdict."""
-    return lambda pairs: _decided(pairs, "incumbent", rule)
+    return lambda pairs: decide(_ratios(pairs, "incumbent"), rule)
 
 
 async def confirm(
@@ -274,10 +271,10 @@ def end_of_confirmation(rule: RaceRule) -> End:
     """The rule that ends a confirmation, with its verdict."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
-        ratios, levels = _ratios(pairs, "original"), _levels(pairs, "original")
-        if not is_settled(ratios, rule, levels):
+        ratios = _ratios(pairs, "original")
+        if not is_settled(ratios, rule):
             return None
-        if is_faster(ratios, rule, levels=levels):
+        if is_faster(ratios, rule):
             return "faster"
         return "tie" if median_interval(ratios).high > 1 else "slower"
 
@@ -342,6 +339,17 @@ async def run_until(end: End, track: Pairing) -> RaceResult:
                 return RaceResult(pairs, verdict, pressure())
 
 
+def together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
+    """Several sessions, each with new processes, as one confirmation; None if more sessions are needed."""
+    pairs = [pair for one in held for pair in one.pairs]
+    sizes = tuple(len(one.pairs) for one in held)
+    verdict = decide_sittings(_ratios(pairs, "original"), sizes, rule)
+    if verdict is None:
+        return None
+    known = [one.pressure for one in held if one.pressure is not None]
+    return RaceResult(pairs, verdict, max(known, default=None), sizes)
+
+
 def mean_s(seconds: Iterable[float]) -> float:
     """The mean of these times, at least a tick of the clock; the least would favour a program whose time varies."""
     return max(TICK_S, fmean(seconds))
@@ -349,14 +357,6 @@ def mean_s(seconds: Iterable[float]) -> float:
 
 def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
     return [pair.ratio(over, "candidate") for pair in pairs]
-
-
-def _levels(pairs: Sequence[Pair], over: Side) -> list[float]:
-    return [pair.level(over, "candidate") for pair in pairs]
-
-
-def _decided(pairs: Sequence[Pair], over: Side, rule: RaceRule) -> RaceVerdict | None:
-    return decide(_ratios(pairs, over), rule, _levels(pairs, over))
 
 
 def _elapsed(pairs: Sequence[Pair], sittings: Sequence[int] = ()) -> Interval:

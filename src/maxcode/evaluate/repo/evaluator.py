@@ -254,9 +254,8 @@ class RepoEvaluator:
             held = await run_until(_end_of_loss, RepoTrack(base, sides))
         except WrongOutput as wrong:
             return Loss("needed", str(wrong))
-        ratios, levels = _compared(held.pairs, "incumbent", "candidate")
-        ratio = interval_at_any_time(ratios, levels=levels)
-        return Loss(judge(ratios, _LOSS, levels), ratio=ratio, margin=_LOSS.margin)
+        ratios = [pair.ratio("incumbent", "candidate") for pair in held.pairs]
+        return Loss(judge(ratios, _LOSS), ratio=interval_at_any_time(ratios), margin=_LOSS.margin)
 
     # ---------------------------------------------------------------------------------------------- certificates
 
@@ -312,8 +311,7 @@ _LOSS = TwoSidedRule(most=60)
 
 def _end_of_loss(pairs: list[Pair]) -> RaceVerdict | None:
     """Ends when the pairs prove one of the three words."""
-    ratios, levels = _compared(pairs, "incumbent", "candidate")
-    word = judge(ratios, _LOSS, levels)
+    word = judge([pair.ratio("incumbent", "candidate") for pair in pairs], _LOSS)
     if word == "undecided" and len(pairs) < _LOSS.most:
         return None
     return "faster" if word == "faster" else "slower" if word == "slower" else "tie"
@@ -348,16 +346,10 @@ def _trouble(held: RaceResult) -> str:
     """In which way base differs from itself; empty if it does not, or was not raced against itself."""
     if "control" not in held.pairs[0].seconds:
         return ""
-    ratios, levels = _compared(held.pairs, "original", "control")
-    if judge(ratios, TwoSidedRule(), levels) not in ("faster", "slower"):
+    ratios = [pair.ratio("original", "control") for pair in held.pairs]
+    if judge(ratios, TwoSidedRule()) not in ("faster", "slower"):
         return ""
-    shown = interval_at_any_time(ratios, levels=levels)
-    return f"{CONTROL} ({shown}): no verdict can be trusted here; use a quieter machine"
-
-
-def _compared(pairs: Sequence[Pair], over: Side, under: Side) -> tuple[list[float], list[float]]:
-    """The ratios and the levels of the pairs."""
-    return [pair.ratio(over, under) for pair in pairs], [pair.level(over, under) for pair in pairs]
+    return f"{CONTROL} ({interval_at_any_time(ratios)}): no verdict can be trusted here; use a quieter machine"
 
 
 def _keep(known: dict[str, Evaluation], key: str, found: Evaluation) -> None:

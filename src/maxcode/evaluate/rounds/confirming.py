@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -11,9 +11,9 @@ from typing import Generic, TypeVar, final
 import anyio
 
 from maxcode.core.ahead import started
-from maxcode.core.stats import LOOKS, RaceRule, decide_sittings
+from maxcode.core.stats import LOOKS, RaceRule
 from maxcode.core.types import Evaluation
-from maxcode.evaluate.ladder.race import Pair, RaceResult, Side, timing_of
+from maxcode.evaluate.ladder.race import Pair, RaceResult, Side, timing_of, together
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, Beyond, Sitting, after, seen_in
 from maxcode.evaluate.rounds.stages import P, Rival, S, Stages
 from maxcode.sandbox.lanes import also_in_timing_lane
@@ -73,7 +73,7 @@ class Confirmation(Generic[S, P]):
             if overlaps:  # the first session is verified for longest, and meanwhile nothing would be timed
                 stack.enter_context(also_in_timing_lane())
             rival = None
-            while (held := _together([one.held for one in self.sittings], self._rule)) is None:
+            while (held := together([one.held for one in self.sittings], self._rule)) is None:
                 due = next(look for look in LOOKS if look > len(self.sittings)) - len(self.sittings)
                 works = [partial(self._session, side, len(self.sittings) + number) for number in range(due)]
                 coming = [await stack.enter_async_context(started(partial(in_turn, work))) for work in works]
@@ -91,14 +91,3 @@ class Confirmation(Generic[S, P]):
         sides |= {"control": original} if self._control else {}
         beyond: Beyond = "around" if number < 1 + self._control else "never"
         return await self._stages.run(self._staged, sides, after(SITTING_PAIRS), self._verify, beyond)
-
-
-def _together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
-    """Several sessions, each with new processes, as one confirmation; None if more sessions are needed."""
-    pairs = [pair for one in held for pair in one.pairs]
-    sizes = tuple(len(one.pairs) for one in held)
-    verdict = decide_sittings([pair.ratio("original", "candidate") for pair in pairs], sizes, rule)
-    if verdict is None:
-        return None
-    known = [one.pressure for one in held if one.pressure is not None]
-    return RaceResult(pairs, verdict, max(known, default=None), sizes)

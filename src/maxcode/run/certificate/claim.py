@@ -17,7 +17,6 @@ from typing import Any, final
 
 import msgspec
 
-from maxcode.core.bets import level_of
 from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, write_whole
 from maxcode.core.jsonl import DAMAGED, in_words_of_today
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
@@ -26,11 +25,11 @@ from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
 from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized
 from maxcode.run.certificate.doubts import Grounds
-from maxcode.run.certificate.earlier_formats import BY_SIZES, reworded, shown_by_signs, shown_by_sizes
+from maxcode.run.certificate.earlier_formats import reworded, shown_by_signs
 from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming, told
 
 FILE = "certificate.json"
-FORMAT = 4
+FORMAT = 3
 FIRST_FORMAT = 1  # of version 0.1; it has no doubt about a suspicious winner that could not be checked on other inputs
 CONTROL_CONFIDENCE = 0.99  # at 95 % the control of one correct certificate in twenty would fail
 RUNS_LEAST = 10
@@ -199,7 +198,7 @@ def _doubts(found: Certificate) -> Iterator[str]:
     findings = [f"{FINDING} {one}" for one in defects if not (one.in_original or one.is_permitted)]
     findings += found.given_only
     control = _doubt_about_control(found.control)
-    is_old = found.format < BY_SIZES
+    is_old = found.format < FORMAT
     return Grounds(found.sandbox, found.timing, recheck, found.unseen, tuple(findings), control, is_old).doubts()
 
 
@@ -226,8 +225,9 @@ def contradiction(found: Certificate) -> str:
         follows = interval_of(ratios, timing.sittings)
         if not _same(timing.speedup, follows):
             return f"the certificate claims {timing.speedup}, but its samples give {follows}"
-        is_shown = _is_shown(timing, found.format)
-        if timing.significant != (timing.verdict == "faster") or (timing.significant and not is_shown):
+        by_rule = is_faster if found.format == FORMAT or timing.sittings else shown_by_signs
+        shown = by_rule(ratios, _RULE, timing.sittings)
+        if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
             return "it is said to be significantly faster, the samples do not show it"
         if timing.significant and timing.waits:
             return f"it is said to be significantly faster, and to take longer by the wall clock ({timing.elapsed})"
@@ -238,15 +238,6 @@ def contradiction(found: Certificate) -> str:
         if not _same(control.interval, interval_of(ratios, timing.sittings, CONTROL_CONFIDENCE)):
             return f"the control is said to be {control.interval}, its samples give something else"
     return _contradiction_on_fresh(found) or _other_conclusions(found)
-
-
-def _is_shown(timing: Timing, of_format: int) -> bool:
-    """Whether the samples prove the gain, by the evidence of the format."""
-    ratios = _ratios(timing.samples)
-    if of_format == FORMAT or timing.sittings:
-        levels = [level_of(original, winner) for original, winner in timing.samples]
-        return is_faster(ratios, _RULE, timing.sittings, levels)
-    return (shown_by_sizes if of_format == BY_SIZES else shown_by_signs)(ratios, _RULE)
 
 
 def _contradiction_on_fresh(found: Certificate) -> str:
