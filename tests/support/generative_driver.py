@@ -26,7 +26,7 @@ def main(runs: str, out: str, death: str) -> None:
     def say(words: str) -> None:
         nonlocal left
         print(words, flush=True)
-        left -= "batch" in words and "goes on" not in words
+        left -= "batch" in words and "resumes" not in words
         if left == 0 and int(death):
             os.kill(os.getpid(), signal.SIGKILL)
 
