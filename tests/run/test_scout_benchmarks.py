@@ -8,6 +8,7 @@ import pytest
 
 from maxcode.evaluate.repo import profile
 from maxcode.evaluate.repo.own_functions import Costs, Function, Tree
+from maxcode.evaluate.repo.profile_readers import places_of
 from maxcode.run.scout.conventions import Conventions
 from maxcode.run.scout.scouting import Scouted
 from tests.run.test_scout import PYTHON_FILES, committed, scouted, told
@@ -130,6 +131,53 @@ def test_the_function_of_go_around_a_line_is_that_of_its_text() -> None:
     told = [tree.around("/r/in/p.go", line) for line in (1, 3, 5, 7, 9)]
     assert told == ["", "p.F", "p.F", "p.(*T).Get", "p.T.Set"]
     assert tree.around("/r/q.go", 1) == tree.around("/elsewhere/in/p.go", 3) == ""
+    assert tree.of_go("/r/x/../in/p.go", "example.com/p/v2.(*T[go.shape.[]a/b]).Get") == "p.(*T).Get"
+    assert tree.of_go("/r/in/p.go", "gopkg.in/p%2ev3.F[...].func1") == "p.F.func1"
+    assert tree.of_go("/r/of_others.go", "example.com/p/v2.F[a]") == "v2.F"
+
+
+def test_the_text_of_a_file_names_code_that_addr2line_calls_by_what_it_was_inlined_in() -> None:
+    text = "namespace {\nint f(int n) {\n  return n;\n}\n}\nint g(int n) { return n; }\n"
+    tree = Tree("/r", {"a.h", "b.cpp"}, {"a.h": text})
+    lost = [("outer(int)", "/r/b/../a.h", 3), ("outer", "/r/b.cpp", 9)]
+    assert [one.name for one, _ in places_of(lost, tree)] == ["f", "outer"]
+    told = [("n::g(int)", "/r/a.h", 6), ("outer", "/r/b.cpp", 9)]
+    assert [one.name for one, _ in places_of(told, tree)] == ["n::g(int)", "outer"]
+    assert [tree.around("/r/a.h", line) for line in (1, 2, 4, 5, 6, 7)] == ["", "f", "f", "", "g", ""]
+
+
+HEADER = """#pragma once
+namespace {
+inline unsigned stirred(unsigned seed, int count) {
+    for (int i = 0; i < count; i++) seed = (seed ^ (seed >> 7)) * 1664525u + 1013904223u;
+    return seed;
+}
+}
+"""
+OF_HEADER = {
+    "include/stir.h": HEADER,
+    "tests/bench.cpp": '#include <cstdio>\n#include "../include/stir.h"\n'
+    'int main(int argc, char **) {\n    std::printf("%u\\n", stirred(argc, 150000000));\n}\n',
+    "Makefile": "bench_stir: tests/bench.cpp include/stir.h\n\tg++ -O2 -g tests/bench.cpp -o bench_stir\n",
+}
+
+
+@pytest.mark.sandbox
+def test_a_header_that_is_included_by_the_folder_above_is_of_the_repository(tmp_path: Path) -> None:
+    found = scouted(committed(tmp_path / "stir", OF_HEADER))
+    top = found["places"][0]
+    assert (top["file"], top["name"], top["callers"]) == ("include/stir.h", "stirred", ["main"])
+    assert top["share"] > 0.9 and top["editable"] and found["outside"] < 0.1
+
+
+@pytest.mark.toolchains
+@pytest.mark.sandbox
+def test_a_function_of_a_module_with_a_version_has_one_name(tmp_path: Path) -> None:
+    files = {**GO_FILES, "go.mod": "module example.com/words/v2\n\ngo 1.19\n",
+             "bench/main.go": MAIN_GO.replace("com/words", "com/words/v2")}  # fmt: skip
+    found = scouted(committed(tmp_path / "words", files))
+    names = {one["name"] for one in found["places"] if one["file"] == "words.go"}
+    assert names == {"words.Count", "words.Spin"}
 
 
 def test_what_bounds_nothing_is_not_said_while_most_time_has_no_known_place() -> None:
