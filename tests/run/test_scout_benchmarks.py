@@ -174,6 +174,7 @@ def test_a_header_that_is_included_by_the_folder_above_is_of_the_repository(tmp_
 @pytest.mark.sandbox
 def test_a_function_of_a_module_with_a_version_has_one_name(tmp_path: Path) -> None:
     files = {**GO_FILES, "go.mod": "module example.com/words/v2\n\ngo 1.19\n",
+             "words.go": WORDS_GO.replace("func Count", "//go:noinline\nfunc Count"),
              "bench/main.go": MAIN_GO.replace("com/words", "com/words/v2")}  # fmt: skip
     found = scouted(committed(tmp_path / "words", files))
     names = {one["name"] for one in found["places"] if one["file"] == "words.go"}
