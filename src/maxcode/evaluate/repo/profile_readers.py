@@ -169,7 +169,8 @@ def of_pprof(text: str, tree: Tree) -> Costs:
     found = Costs()
     places: dict[str, _Place] = {}
     for block in re.split(r"^-+\+-+\n", text, flags=re.MULTILINE)[1:]:
-        seconds, stack = 0.0, []
+        seconds = 0.0
+        stack: list[_Place] = []
         for number, unit, place in (one.groups() for line in block.splitlines() if (one := _PPROF.match(line))):
             seconds = float(number) * _UNITS[unit] if number else seconds
             if place not in places:
