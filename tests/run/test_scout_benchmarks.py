@@ -156,8 +156,7 @@ def test_a_benchmark_runs_in_the_environment_that_the_set_up_of_the_tests_made(t
         "benchmarks/bench_area.py": f"import module_of_nobody\n{bench}",
     }
     folder = committed(tmp_path / "shapes", files)
-    environment = {"PIP_FIND_LINKS": str(wheels), "PIP_NO_INDEX": "1"}
-    done = maxcode("scout", folder, "--json", "--run-setup", **environment)
+    done = maxcode("scout", folder, "--json", "--run-setup", PIP_FIND_LINKS=str(wheels), PIP_NO_INDEX="1")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["tests"] == ".venv/bin/python -m unittest discover -s tests"
