@@ -83,9 +83,36 @@ def test_large_profiles_take_no_time() -> None:
     frame = {"functionName": "f", "url": "/elsewhere", "lineNumber": 1}
     nodes = [{"id": n, "callFrame": frame, "hitCount": 1, "children": [n + 1]} for n in range(30_000)]
     of_v8({"deep": json.dumps({"nodes": nodes}).encode()}, TREE)
-    of_pprof("\n" * 1_000_000 + "1" * 1_000_000 + f"\n{RULE}" * 10_000 + f"{' ' * 13}f" * 100_000, TREE)
+    of_pprof("\n" * 1_000_000 + "1" * 1_000_000 + f"\n{RULE}" * 10_000 + f"{' ' * 13}f\n" * 100_000, TREE)
     assert of_cprofile(f"[{'[],' * (6 << 20)}[]]", TREE).own == {}
     assert time.monotonic() - began < 60
+
+
+class Asked(set[str]):
+    """Paths that count how often they are asked for."""
+
+    times = 0
+
+    def __contains__(self, one: object) -> bool:
+        self.times += 1
+        return super().__contains__(one)
+
+
+def test_each_place_of_a_profile_is_looked_up_once_and_soon() -> None:
+    known = Asked({"a.go"})
+    text = "package a\n" + "func F() {\n}\n" * 5000
+    tree = Tree("/repo", known, {"a.go": text})
+    stack = "".join(f"{' ' * 13}a.F /repo/a.go:{line}\n" for line in range(2, 23))
+    of_pprof(f"{RULE}      10ms   a.F /repo/a.go:1\n{stack}" * 500 + RULE, tree)
+    assert known.times == 22
+    began = time.process_time()
+    assert {tree.around("/repo/a.go", 2 + line % 50) for line in range(20_000)} == {"a.F"}
+    assert time.process_time() - began < 1.5
+
+
+def test_a_stack_of_go_is_read_to_a_bound() -> None:
+    names = "".join(f"{' ' * 13}f{number} /repo/a.go:{number}\n" for number in range(1, 3000))
+    assert len(of_pprof(f"{RULE}      10ms   a /repo/a.go:1\n{names}{RULE}", TREE).callers) < 1010
 
 
 def test_without_a_readable_profile_it_says_why_there_is_none() -> None:

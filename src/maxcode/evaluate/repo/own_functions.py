@@ -7,9 +7,11 @@ is.
 
 from __future__ import annotations
 
+import posixpath
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -55,8 +57,7 @@ class Tree:
 
     def function(self, path: str, name: str, line: int = 0) -> Function:
         """The function of a place.  A line behind the end of its file is of code that was inlined from elsewhere."""
-        pure = PurePosixPath(path)
-        inside = str(pure.relative_to(self.top) if pure.is_relative_to(self.top) else pure)
+        inside = self._inside(path)
         is_own = inside in self.known and line <= self._lines.get(inside, line)
         return Function(inside, _told(name)) if is_own else _foreign(name, path)
 
@@ -65,31 +66,45 @@ class Tree:
         line was not told."""
         if path not in _UNKNOWN and line != 0:
             return self.function(path, name, line or 0)
-        paths = () if _FOREIGN.match(name) else self._defined.get(_short(name), ())
+        paths = () if _FOREIGN.match(name) else self._defined.get(short(name), ())
         return Function(*paths, _told(name)) if len(paths) == 1 else _foreign(name)
 
     def line_of(self, function: Function) -> int:
         """The line where a function begins; 0 if it is not known."""
         kind = NATIVE.get(PurePosixPath(function.file).suffix, "")
         found = definitions(kind, self.texts.get(function.file, "")) if kind else ()
-        return next((one.first for one in found if not one.is_type and one.name == _short(function.name)), 0)
+        return next((one.first for one in found if not one.is_type and one.name == short(function.name)), 0)
 
     def around(self, path: str, line: int) -> str:
-        """The function of Go that a line of a file to edit is in; empty if it is not known."""
-        functions = self._of_go.get(path.removeprefix(f"{self.top}/"), ())
-        return next((name for first, name in reversed(functions) if first <= line), "")
+        """The function of C, C++, Rust or Go that a line of a file to edit is in; empty if it is not known."""
+        firsts, functions = self._functions.get(self._inside(path), ((), ()))
+        last, name = functions[bisect_right(firsts, line) - 1] if firsts and firsts[0] <= line else (0, "")
+        return name if line <= last else ""
+
+    def of_go(self, path: str, name: str) -> str:
+        """The name of a function of Go, without types, behind the package that its file names: the last folder of the
+        import path, which symbols have, may be another."""
+        plain = _without_types(name).rpartition("/")[2]
+        _, dot, rest = plain.partition(".")
+        package = self._packages.get(self._inside(path), "")
+        return f"{package}.{rest}" if package and dot else plain
+
+    def _inside(self, path: str) -> str:
+        """A path from the top of the repository, if it is below it.  Debug information has ``../`` in its paths."""
+        return posixpath.normpath(path).removeprefix(f"{self.top}/")
 
     @cached_property
-    def _of_go(self) -> dict[str, list[tuple[int, str]]]:
-        """The functions of Go by their file: the first line, and the name as Go's tools write it."""
-        found: dict[str, list[tuple[int, str]]] = {}
+    def _packages(self) -> dict[str, str]:
+        found = ((path, _GO_PACKAGE.search(text)) for path, text in self.texts.items() if path.endswith(".go"))
+        return {path: package[1] for path, package in found if package}
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[list[int], list[tuple[int, str]]]]:
+        """The first lines of the functions of each file, and their last lines with their names."""
+        found = {}
         for path, text in self.texts.items():
-            package = _GO_PACKAGE.search(text) if path.endswith(".go") else None
-            for number, line in enumerate(text.splitlines(), 1) if package else ():
-                if one := _GO.match(line):
-                    kind = f"(*{one['type']})." if one["star"] else f"{one['type']}." if one["type"] else ""
-                    name = f"{package[1] if package else ''}.{kind}{one['name']}"
-                    found.setdefault(path, []).append((number, name))
+            rows = sorted(_rows_of_go(text, self._packages[path]) if path in self._packages else _rows(path, text))
+            found[path] = [first for first, _, _ in rows], [(last, name) for _, last, name in rows]
         return found
 
     @cached_property
@@ -107,6 +122,30 @@ class Tree:
         return {name: tuple(paths) for name, paths in found.items()}
 
 
+def _rows(path: str, text: str) -> Iterator[tuple[int, int, str]]:
+    """The first and last line, and the name, of each function of machine code."""
+    if kind := NATIVE.get(PurePosixPath(path).suffix, ""):
+        yield from ((one.first, one.last, one.name) for one in definitions(kind, text) if not one.is_type)
+
+
+def _rows_of_go(text: str, package: str) -> Iterator[tuple[int, int, str]]:
+    """The same of Go, with names as its tools write them; each reaches to the next."""
+    found = [(number, one) for number, line in enumerate(text.splitlines(), 1) if (one := _GO.match(line))]
+    for (number, one), end in zip(found, [*(first for first, _ in found[1:]), _LINE_AT_MOST], strict=True):
+        kind = f"(*{one['type']})." if one["star"] else f"{one['type']}." if one["type"] else ""
+        yield number, end - 1, f"{package}.{kind}{one['name']}"
+
+
+def _without_types(name: str) -> str:
+    """A name without what stands in brackets, which may be nested."""
+    depth, found = 0, []
+    for one in name[:_WHERE_AT_MOST]:
+        depth += one == "["
+        found += [one] if depth <= 0 else []
+        depth -= one == "]"
+    return "".join(found)
+
+
 def _foreign(name: str, path: str = "") -> Function:
     return Function("", _told(name), f"{path} {name}"[:_WHERE_AT_MOST])
 
@@ -116,7 +155,8 @@ def _told(name: str) -> str:
     return printable(name[:_NAME_AT_MOST])[:_NAME_AT_MOST]
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """A name of C++ without classes, arguments and what compilers add."""
     return _ADDED.sub("", name.replace("(anonymous namespace)::", "")).rpartition("::")[2]
 
 

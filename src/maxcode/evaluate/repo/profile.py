@@ -16,7 +16,7 @@ import re
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -27,15 +27,15 @@ from maxcode.core.types import HotFunction, Program
 from maxcode.core.types.facts import UNCOUNTED_AT_MOST
 from maxcode.evaluate.repo.commands import OUTPUT_MB, PROCESSES, SEED, Commands, Place, memory_mb, said
 from maxcode.evaluate.repo.layers import Layers
-from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, charged, outside
+from maxcode.evaluate.repo.own_functions import Costs, Tree, charged, outside
 from maxcode.evaluate.repo.profile_readers import (
     add_stack,
     frames_of,
     of_callgrind,
     of_cprofile,
-    of_package,
     of_pprof,
     of_v8,
+    places_of,
     run_by,
 )
 from maxcode.sandbox.archives import BROKEN, content, opened
@@ -52,9 +52,6 @@ _NODE = re.compile(r"\b(?:node|npm|npx|yarn|pnpm)\b")
 _GO = re.compile(r"^go\s+test\s+[^;&|]*-bench\b[^;&|]*$")
 _GO_BUILT = re.compile(r"^(?:cd [\w./-]+ && )?(?P<test>[\w./-]+\.test)\s+[^;&|]*-test\.bench\b[^;&|]*$")
 _SHELL = frozenset(";&|<>()$`*?\n'\"\\")
-
-
-Frames = Mapping[int, list[tuple[str, str, int]]]
 
 
 @final
@@ -167,9 +164,11 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
         _job(("sh", "-c", f"addr2line -a -i -f -C -e {shlex.quote(program)} <<ADDRESSES\n{asked}ADDRESSES"))
     )
     frames = dict(frames_of(named.stdout.decode(errors="replace"))) if named.ok else {}
+    places = {at: places_of(seen, tree) for at, seen in frames.items()}
     found = Costs()
     for sample in ran.samples:
-        add_stack(found, _stack(sample, frames, tree), 1)
+        known = takewhile(places.__contains__, _addresses(sample))
+        add_stack(found, [place for at in known for place in places[at]], 1)
     how = f"{len(ran.samples)} samples of its running threads"
     has_lines = any(line for seen in frames.values() for _, _, line in seen)
     return _ranked(found, how if has_lines else f"{how}, by names alone (compile with -g)", tree)
@@ -178,18 +177,6 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
 def _addresses(sample: Sample) -> list[int]:
     """The addresses in the program, innermost first: where it is, and its calls that led there."""
     return [*([] if sample.module else [sample.address]), *(back - 1 for back in sample.callers)]
-
-
-def _stack(sample: Sample, frames: Frames, tree: Tree) -> list[tuple[Function, int]]:
-    """The functions of a sample with their lines, as far as all are known."""
-    stack = []
-    for at in takewhile(frames.__contains__, _addresses(sample)):
-        for number, (name, path, line) in enumerate(frames[at]):
-            if path.endswith(".go"):  # addr2line gives the innermost code the name of that which it was inlined in
-                is_inlined = number == 0 and len(frames[at]) > 1
-                name = (tree.around(path, line) if is_inlined else "") or of_package(name)
-            stack.append((tree.compiled(path, name, line), line))
-    return stack
 
 
 async def _by_callgrind(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from maxcode.core.printable import printable
-from maxcode.evaluate.repo.own_functions import Costs, Function, Tree
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, short
 
 _DEEPEST, _NODES = 1000, 5000  # frames of a stack, and the costliest nodes of a profile by V8
 _JSON_AT_MOST = 16 << 20  # characters of a line or of a file: what they stand for takes many times as much memory
@@ -167,11 +167,15 @@ def add_stack(found: Costs, stack: Sequence[tuple[Function, int]], cost: float) 
 def of_pprof(text: str, tree: Tree) -> Costs:
     """What ``go tool pprof -traces -lines`` prints: stacks with their seconds, innermost first."""
     found = Costs()
+    places: dict[str, _Place] = {}
     for block in re.split(r"^-+\+-+\n", text, flags=re.MULTILINE)[1:]:
-        seconds, stack = 0.0, []
+        seconds = 0.0
+        stack: list[_Place] = []
         for number, unit, place in (one.groups() for line in block.splitlines() if (one := _PPROF.match(line))):
             seconds = float(number) * _UNITS[unit] if number else seconds
-            stack.append(_of_go(place, tree))
+            if place not in places:
+                places[place] = _of_go(place, tree)
+            stack += [places[place]] if len(stack) <= _DEEPEST else []
         if stack:
             add_stack(found, stack, seconds)
     return found
@@ -184,13 +188,7 @@ def _of_go(place: str, tree: Tree) -> _Place:
         name, slash, rest = name.rpartition(" ")
     path, _, line = f"{'/' * (slash == ' /')}{rest}".rpartition(":")
     is_known = bool(name) and _LINE.fullmatch(line) is not None
-    return (tree.function(path, of_package(name)), int(line)) if is_known else (Function("", place[:_WORDS]), 0)
-
-
-def of_package(name: str) -> str:
-    """The name of a function of Go without the folders of its package."""
-    head, bracket, types = name.partition("[")
-    return f"{head.rpartition('/')[2]}{bracket}{types}"
+    return (tree.function(path, tree.of_go(path, name)), int(line)) if is_known else (Function("", place[:_WORDS]), 0)
 
 
 def frames_of(text: str) -> Iterator[tuple[int, list[tuple[str, str, int]]]]:
@@ -204,3 +202,20 @@ def frames_of(text: str) -> Iterator[tuple[int, list[tuple[str, str, int]]]]:
             path, _, line = place.partition(" (")[0].rpartition(":")
             frames.append((name, path, int(line) if _LINE.fullmatch(line) else 0))
         yield int(head, 16), frames
+
+
+def places_of(frames: Sequence[tuple[str, str, int]], tree: Tree) -> list[_Place]:
+    """The functions of an address with their lines, by its frames of addr2line.
+
+    It gives the innermost code, if that is inlined, the name of what it was inlined in: in Go always, in C++ where it
+    is ``static``.  The text of the file tells the true one.
+    """
+    found = []
+    for number, (name, path, line) in enumerate(frames):
+        is_inlined = number == 0 and len(frames) > 1
+        if path.endswith(".go"):
+            name = (tree.around(path, line) if is_inlined else "") or tree.of_go(path, name)
+        elif is_inlined and short(name) == short(frames[-1][0]):
+            name = tree.around(path, line) or name
+        found.append((tree.compiled(path, name, line), line))
+    return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.commands import said
@@ -12,7 +14,16 @@ from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.profile import RepoProfile
 from maxcode.run.scout.conventions import Conventions
 from maxcode.run.scout.ground import Ground
-from maxcode.run.scout.tests_tried import OF_SYSTEM, PYTHON, interpreters, is_own, missing, noted
+from maxcode.run.scout.tests_tried import (
+    OF_SETUP,
+    by_python,
+    interpreters,
+    is_own,
+    missing,
+    noted,
+    with_packages,
+    with_python,
+)
 from maxcode.sandbox.sandbox import Ran
 
 _LEAST_S, _MOST_S = 0.02, 10.0
@@ -24,21 +35,29 @@ async def with_working_benchmark(ground: Ground, found: Conventions, side: Layer
     """What was found, with a benchmark that runs in the sandbox if there is one, and the run of it."""
     ran = await ground.benchmark(found, side)
     module = missing(ran)
-    if ran.ok or not module or not PYTHON.match(found.benchmark):
+    if ran.ok or not module or not by_python(found.benchmark):
         return _with_notes(found, ran), ran
     if is_own(ground.top, module):
         return noted(found, f"the benchmark cannot import {module}, which is the repository's own: build it"), ran
-    for executable, folders in interpreters([module], ground.top):
-        benchmark, show = PYTHON.sub(executable, found.benchmark), tuple(dict.fromkeys((*found.show, *folders)))
-        other = replace(found, benchmark=benchmark, show=show)
+    for other, how in _other_ways(found, module, ground.top):
         with suppress(InputError):  # a folder that cannot be shown
             if (again := await ground.benchmark(other, side)).ok:
-                how = f"the benchmark runs with your {executable}, whose folders `show` names"
                 return _with_notes(noted(other, f"python3 in the sandbox has no {module}: {how}"), again), again
-    cure = f"{OF_SYSTEM} -m venv .venv && .venv/bin/pip install {module}"
-    other_command = PYTHON.sub(".venv/bin/python", found.benchmark)
-    note = f"python3 in the sandbox has no {module}, which the benchmark needs: --setup {cure!r} with --run-setup and "
-    return noted(found, f"{note}--benchmark {other_command!r}, or choose another benchmark"), ran
+    cure = shlex.quote(with_packages(found.setup, [module]))
+    other_command = shlex.quote(with_python(found.benchmark, OF_SETUP))
+    note = f"python3 in the sandbox has no {module}, which the benchmark needs: --setup {cure} with --run-setup and "
+    return noted(found, f"{note}--benchmark {other_command}, or choose another benchmark"), ran
+
+
+def _other_ways(found: Conventions, module: str, top: Path) -> Iterator[tuple[Conventions, str]]:
+    """Proposals with other interpreters, each with its words for the user: first that of the set-up."""
+    if OF_SETUP.partition("/")[0] in found.setup:
+        how = "the benchmark runs in the virtual environment of the set-up"
+        yield replace(found, benchmark=with_python(found.benchmark, OF_SETUP)), how
+    for executable, folders in interpreters([module], top):
+        how = f"the benchmark runs with your {executable}, whose folders `show` names"
+        show = tuple(dict.fromkeys((*found.show, *folders)))
+        yield replace(found, benchmark=with_python(found.benchmark, executable), show=show), how
 
 
 def _with_notes(found: Conventions, ran: Ran) -> Conventions:
@@ -56,7 +75,7 @@ def _notes(ran: Ran) -> Iterator[str]:
         yield "the benchmark prints nothing on standard output, where maxcode compares its results: let it print them"
 
 
-def failed(found: Conventions, ran: Ran) -> RepoProfile | None:
+def why_no_profile(found: Conventions, ran: Ran) -> RepoProfile | None:
     """Why there is no profile of a benchmark that failed; None if it did not fail."""
     if ran.ok:
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +18,10 @@ from pathlib import PurePosixPath
 from typing import Any, final
 
 from maxcode.code.languages import HEADERS, LANGUAGES
+from maxcode.run.scout.go_folders import go_folders
 from maxcode.run.scout.scripts import scripts
 
 _BENCH = re.compile(r"bench|perf(?!ormance\.md)|speed", re.IGNORECASE)
-_TEST = re.compile(r"(^|/)(tests?|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test)\.\w+$", re.IGNORECASE)
 _ASIDE = re.compile(
     r"(^|/)(tests?|testing|spec|bench[^/]*|fuzz(er|ing)?|examples?|docs?|third_party|vendor|external|extern|deps|"
     r"node_modules|build|dist|scripts|tools|\.[^/]+)/|(^|/)(test_|bench|conftest|setup\.py)[^/]*$|(_test|bench)\.\w+$",
@@ -28,9 +29,9 @@ _ASIDE = re.compile(
 )
 _ADD = re.compile(r"add_executable\s*\(\s*([\w.+-]+)")
 _RULE = re.compile(r"^(?P<name>[\w./-]+)\s*:(?!=)\s*(?P<needs>[^=\n]*)\n(?P<recipe>(?:\t[^\n]*\n?)*)", re.MULTILINE)
-_GO_BENCH = re.compile(r"^func (Benchmark\w*)\(", re.MULTILINE)
-_GO_MAIN = re.compile(r"^package main$", re.MULTILINE)
-_SWITCH = re.compile(r"\boption\s*\(\s*(\w*BENCH\w*)\s+[^)]*\bOFF\s*\)", re.IGNORECASE)
+_OPTION = re.compile(r'\boption\s*\(\s*(\w+)\s+"(?:[^"\\]|\\.)*"\s*(?:OFF|FALSE|NO|0)?\s*\)', re.IGNORECASE)
+_SWITCH = re.compile(r"(BUILD|ENABLE|WITH)\w*BENCH|BENCH(MARK)?(S|ING)?(_ENABLED?)?$", re.IGNORECASE)
+_OF_OTHERS = re.compile(r"(^|/)(third_?party|3rd_?party|vendor|extern|external|deps|subprojects)/", re.IGNORECASE)
 _FETCHES = re.compile(r"\b(FetchContent_Declare|ExternalProject_Add|CPMAddPackage)\b")
 _C_LIKE = {**dict.fromkeys(HEADERS, ""), **{end: row for row in ("c", "cpp") for end in LANGUAGES[row].suffixes}}
 _MOST_PATTERNS = 6
@@ -38,7 +39,8 @@ _RUNNABLE = frozenset({*_C_LIKE, ".sh", ".js", ".mjs", *(end for row in LANGUAGE
 LOOKED_FOR = {
     "cmake": "an executable in CMakeLists.txt whose name has bench, perf or speed",
     "cargo": "a [[bench]] of Cargo.toml, a file of benches/, or a program of src/bin called so",
-    "go": "a program in a folder whose name has bench, perf or speed, or a function Benchmark... in a _test.go file",
+    "go": "a program in a folder whose name begins or ends with bench, perf or speed, or a function Benchmark... in a "
+    "_test.go file",
     "python": "a script whose name has bench, perf or speed, or tests that use pytest-benchmark",
     "npm": "a script called bench or perf in package.json, or a .js file called so",
     "make": "a rule of the Makefile called bench, benchmark or perf, or a program called so",
@@ -51,7 +53,8 @@ LOOKED_FOR = {
 class Conventions:
     """The commands of a repository, as keys of ``problem.toml``; ``ecosystem`` names who builds it; ``notes``: what the
     user should know; ``by_unittest``: the same tests by unittest, where they can be run so; ``looked_at``: files that
-    look like a benchmark; ``others``: commands of other benchmarks."""
+    look like a benchmark; ``others``: commands of other benchmarks; ``second``: the build and the benchmark to try
+    where these fail."""
 
     ecosystem: str
     build: str = ""
@@ -66,6 +69,7 @@ class Conventions:
     by_unittest: str = ""
     looked_at: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    second: tuple[str, str] | None = None
 
 
 @final
@@ -98,17 +102,26 @@ def conventions(texts: Texts) -> Conventions | None:
 
 def _timed_by_itself(texts: Texts, found: Conventions) -> Iterator[str]:
     """A note on a benchmark that works for a time: however fast it is, it takes as long."""
-    whole = "".join(texts.read(path) for path in texts.named("CMakeLists.txt")) if found.ecosystem == "cmake" else ""
+    yield from timed_by_itself(found.benchmark)
+    if found.ecosystem == "cmake" and re.search(r"benchmark::benchmark|find_package\s*\(\s*benchmark\b", _lists(texts)):
+        yield _of_time("Google Benchmark")
+
+
+def timed_by_itself(benchmark: str) -> Iterator[str]:
+    """The same by the command of the benchmark alone."""
     names = {
-        "cargo bench": "cargo bench" in found.benchmark,
-        "pytest-benchmark": "--benchmark-only" in found.benchmark,
-        "Google Benchmark": re.search(r"benchmark::benchmark|find_package\s*\(\s*benchmark\b", whole) is not None,
+        "cargo bench": "cargo bench" in benchmark,
+        "pytest-benchmark": "--benchmark-only" in benchmark,
+        "go test -bench": re.search(r"\bgo test\b.*\s-bench\b|\s-test\.bench\b", benchmark) is not None
+        and re.search(r"benchtime[= ]\d+x", benchmark) is None,
     }
-    yield from (
+    yield from (_of_time(name) for name, is_so in names.items() if is_so)
+
+
+def _of_time(name: str) -> str:
+    return (
         f"{name} repeats its work for a time, not a number of times: a faster patch takes as long; give a program that "
         "does a fixed amount of work with --benchmark"
-        for name, is_so in names.items()
-        if is_so
     )
 
 
@@ -118,17 +131,27 @@ def _like_benchmarks(texts: Texts) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda one: one.count("/")))
 
 
+def _own_lists(texts: Texts) -> list[str]:
+    return [path for path in texts.named("CMakeLists.txt") if not _OF_OTHERS.search(path)]
+
+
+def _lists(texts: Texts) -> str:
+    """The texts of CMake that are not of libraries of others."""
+    return "".join(map(texts.read, _own_lists(texts)))
+
+
 def _cmake(texts: Texts) -> Conventions:
     builds = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-g -DCMAKE_CXX_FLAGS=-g"
     targets = [
         f"./build/{PurePosixPath(path).parent / target}"
-        for path in texts.named("CMakeLists.txt")
+        for path in _own_lists(texts)
         for target in _ADD.findall(texts.read(path))
         if _BENCH.search(target)
     ]
-    whole = "".join(texts.read(path) for path in texts.named("CMakeLists.txt"))
+    whole = _lists(texts)
     tests = "ctest --test-dir build --output-on-failure" if re.search(r"enable_testing|add_test|CTest", whole) else ""
-    switches = [f" -D{name}=ON" for name in dict.fromkeys(_SWITCH.findall(whole))] if targets else []
+    options = dict.fromkeys(_OPTION.findall(whole) if targets else ())
+    switches = [f" -D{name}=ON" for name in options if _SWITCH.search(name)]
     fetches = _FETCHES.search(whole) if targets else None
     note = f"{fetches[1]} of CMakeLists.txt needs the network, which a build does not have" if fetches else ""
     return Conventions(
@@ -176,38 +199,39 @@ def _cargo(texts: Texts) -> Conventions:
 
 
 def _go(texts: Texts) -> Conventions:
-    sources = [one for one in texts.paths if one.endswith(".go")]
-    programs = dict.fromkeys(
-        str(PurePosixPath(one).parent) for one in sources
-        if _BENCH.search(str(PurePosixPath(one).parent)) and _GO_MAIN.search(texts.read(one))
-    )  # fmt: skip
-    folders = dict.fromkeys(
-        str(PurePosixPath(one).parent) for one in sources
-        if one.endswith("_test.go") and _GO_BENCH.search(texts.read(one))
-    )  # fmt: skip
-    others = [f"go run ./{one}" for one in programs]
-    others += [f"go test -run=NONE -bench=. {'.' if one == '.' else f'./{one}'}" for one in folders]
-    folder = next(iter(folders), "")
-    package, up = (".", "") if folder == "." else (f"./{folder}", "../" * (folder.count("/") + 1))
-    builds, benchmark = "go build ./...", ""
-    if programs:
-        builds += f" && go build -o bench.program ./{next(iter(programs))}"
-        benchmark = "./bench.program"
-    elif folders:  # `go test` would compile in every run of the benchmark
-        builds += f" && go test -c -o bench.test {package}"
+    programs, tested = go_folders(texts.paths, texts.read)
+    builds = "go build ./..."
+    ways = [(f"{builds} && go build -o bench.program {shlex.quote(f'./{one}')}", "./bench.program") for one in programs]
+    tests = []
+    for folder in tested:  # `go test` would compile in every run of the benchmark
+        package, up = (".", "") if folder == "." else (shlex.quote(f"./{folder}"), "../" * (folder.count("/") + 1))
         benchmark = f"{up or './'}bench.test -test.run=NONE -test.bench=. -test.benchtime=20x"
-        benchmark = f"cd {folder} && {benchmark}" if up else benchmark
+        benchmark = f"cd {shlex.quote(folder)} && {benchmark}" if up else benchmark
+        tests.append((f"go test -c -o bench.test {package}", benchmark))
+    ways += [(f"{builds} && {made}", run) for made, run in tests]
+    build, benchmark = ways[0] if ways else (builds, "")
     setup = "go mod download" if re.search(r"^\s*require\b", texts.read("go.mod"), re.MULTILINE) else ""
     env = {"GOCACHE": "{repo}/.gocache"}  # what base compiled is there when a candidate is built
-    return Conventions("go", builds, "go test ./...", benchmark, setup, env=env, others=tuple(others[1:]))
+    return Conventions(
+        "go",
+        build,
+        "go test ./...",
+        benchmark,
+        setup,
+        env=env,
+        others=tuple(f"{shlex.quote(run)} with --build {shlex.quote(made)}" for made, run in ways[1:]),
+        second=tests[0] if programs and tests else None,  # without the program, which may not compile
+    )
 
 
 def _python(texts: Texts) -> Conventions:
     tests = [one for one in texts.paths if re.search(r"(^|/)(test_[^/]*|[^/]*_test)\.py$", one)]
     by_plugin = [one for one in texts.paths if one.endswith(".py") and _BENCH.search(one)
                  and re.search(r"def test_\w+\([^)]*\bbenchmark\b", texts.read(one))]  # fmt: skip
-    found = [f"python3 {one}" for one in scripts(texts.paths, texts.read, _BENCH)]
-    found += [f"python3 -m pytest -q {one} --benchmark-only" for one in by_plugin if f"python3 {one}" not in found]
+    works, may_work = scripts(texts.paths, texts.read, _BENCH)
+    found = [f"python3 {one}" for one in works]
+    found += [f"python3 -m pytest -q {one} --benchmark-only" for one in by_plugin if one not in works]
+    found += [f"python3 {one}" for one in may_work if one not in by_plugin]
     text = " ".join(texts.read(one) for one in tests[:20])
     folder = str(PurePosixPath(tests[0]).parent) if tests else ""
     top = " -t ." if f"{folder}/__init__.py" in texts.paths else ""  # a package: its files import their neighbours
@@ -229,17 +253,18 @@ def _npm(texts: Texts) -> Conventions:
     table: dict[str, Any] = {}
     with suppress(ValueError):
         table = json.loads(texts.read("package.json"))
-    scripts = table.get("scripts") if isinstance(table.get("scripts"), dict) else {}
-    name = next((one for one in ("bench", "benchmark", "benchmarks", "perf") if one in (scripts or {})), "")
-    benchmark = str((scripts or {}).get(name, ""))
+    given = table.get("scripts")
+    commands: dict[str, Any] = given if isinstance(given, dict) else {}
+    name = next((one for one in ("bench", "benchmark", "benchmarks", "perf") if one in commands), "")
+    benchmark = str(commands.get(name, ""))
     if not re.fullmatch(r"node [\w./-]+\.[cm]?js( [\w./=-]+)*", benchmark):
         benchmark = f"npm run --silent {name}" if name else ""
     script = next((one for one in texts.paths if one.endswith((".js", ".cjs", ".mjs")) and _BENCH.search(one)), "")
     setup = "npm ci" if table.get("dependencies") or table.get("devDependencies") else ""
     return Conventions(
         "npm",
-        "npm run --silent build" if "build" in (scripts or {}) else "",
-        "npm test --silent" if "test" in (scripts or {}) else "",
+        "npm run --silent build" if "build" in commands else "",
+        "npm test --silent" if "test" in commands else "",
         benchmark or (f"node {script}" if script else ""),
         setup,
     )
@@ -263,7 +288,8 @@ def _sources(texts: Texts, suffixes: Sequence[str]) -> tuple[str, tuple[str, ...
     languages = Counter(_language(PurePosixPath(one).suffix) for one in own)
     del languages[""]
     if not languages:  # headers alone, whose language is that of those who include them
-        languages = Counter(name for one in texts.paths if (name := _language(PurePosixPath(one).suffix)))
+        users = (one for one in texts.paths if one.endswith(tuple(suffixes)))
+        languages = Counter(name for one in users if (name := _language(PurePosixPath(one).suffix)))
     patterns = Counter(_pattern(one) for one in own)
     best = languages.most_common(1)[0][0] if languages else ""
     return best, tuple(sorted(pattern for pattern, _ in patterns.most_common(_MOST_PATTERNS)))

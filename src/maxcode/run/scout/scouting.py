@@ -13,15 +13,23 @@ from maxcode.errors import InputError
 from maxcode.evaluate.repo.allowed import is_matched
 from maxcode.evaluate.repo.git import commit_of, contents, top_of, tracked
 from maxcode.evaluate.repo.profile import RepoProfile, profiled
-from maxcode.run.scout.benchmark_tried import failed, of_imports, with_working_benchmark
-from maxcode.run.scout.conventions import LOOKED_FOR, NAMES, Conventions, Texts, conventions, lines_of
+from maxcode.run.scout.benchmark_tried import of_imports, why_no_profile, with_working_benchmark
+from maxcode.run.scout.conventions import (
+    LOOKED_FOR,
+    NAMES,
+    Conventions,
+    Texts,
+    conventions,
+    lines_of,
+    timed_by_itself,
+)
 from maxcode.run.scout.ground import Ground
-from maxcode.run.scout.tests_tried import with_working_tests
+from maxcode.run.scout.tests_tried import noted, with_working_tests
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
 _TEXT_AT_MOST = 400_000
-_UNTOLD = ("notes", "by_unittest", "looked_at", "others")  # of what was found, in the JSON
+_UNTOLD = ("notes", "by_unittest", "looked_at", "others", "second")  # of what was found, in the JSON
 _NAMED = 5  # files that look like a benchmark, in a message
 
 
@@ -93,8 +101,9 @@ class Scouted:
             yield f"outside     {outside:.1%} is neither in the files of edit nor in what they call{most}"
         for one in self.profile.functions:
             callers = f"  (called by {', '.join(one.callers)})" if one.callers else ""
-            mark = "" if self._may_change(one.file) else "  (not editable)"
-            bound = f"at most {one.bound:5.2f}x  " if one.bound is not None else ""
+            may_change = self._may_change(one.file)
+            mark = "" if may_change else "  (not editable)"
+            bound = f"at most {one.bound:5.2f}x  " if one.bound is not None and may_change else ""
             yield f"  {one.share:6.1%}  {bound}{one.file}:{one.line} {one.name}{callers}{mark}"
 
     def _may_change(self, path: str) -> bool:
@@ -109,9 +118,16 @@ async def scout(request: ScoutRequest, say: Callable[[str], None]) -> Scouted:
     found = _completed(_found(top, commit), request)
     if found.setup and not request.runs_setup:
         why = f"setup {found.setup!r} was not run; --run-setup runs it now, as you and with the network"
-        return Scouted(top, found, RepoProfile(why_not=why))
+        return Scouted(top, _with_others(found), RepoProfile(why_not=why))
     ground = Ground(await Sandbox.open(), top, say)
-    return await _tried(ground, found, request.runs_setup)
+    tried = await _tried(ground, _with_others(found), request.runs_setup)
+    if tried.seconds is not None or found.second is None:
+        return tried
+    build, benchmark = found.second
+    why = f"{tried.profile.why_not}; so the benchmark is {benchmark!r}"
+    other = replace(noted(found, why), build=build, benchmark=benchmark)
+    again = await _tried(ground, other, request.runs_setup)
+    return tried if again.seconds is None else again
 
 
 def _found(top: Path, commit: str) -> Conventions:
@@ -132,6 +148,7 @@ def _found(top: Path, commit: str) -> Conventions:
 
 
 def _completed(found: Conventions, request: ScoutRequest) -> Conventions:
+    stale = tuple(timed_by_itself(found.benchmark))
     given = {key: getattr(request, key) for key in ("build", "tests", "benchmark", "setup")}
     found = replace(found, **{key: value for key, value in given.items() if value is not None})
     if request.tests is not None:
@@ -146,9 +163,17 @@ def _completed(found: Conventions, request: ScoutRequest) -> Conventions:
     if not found.edit:
         raise InputError(f"no source of {found.ecosystem} was found outside tests; give --edit PATTERN")
     notes = [] if found.tests else ["no tests were found: a patch is then judged by the benchmark's output alone"]
-    if found.others and request.benchmark is None:
-        notes.append(f"there are other benchmarks, to choose with --benchmark: {_listed(found.others)}")
+    if request.benchmark is not None:
+        notes.extend(timed_by_itself(request.benchmark))
+        found = replace(found, others=(), notes=tuple(one for one in found.notes if one not in stale))
+    if request.benchmark is not None or request.build is not None:
+        found = replace(found, second=None)
     return replace(found, notes=(*found.notes, *notes))
+
+
+def _with_others(found: Conventions) -> Conventions:
+    named = f"there are other benchmarks, to choose with --benchmark: {_listed(found.others)}"
+    return noted(found, named) if found.others else found
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -171,11 +196,14 @@ async def _tried(ground: Ground, found: Conventions, runs_setup: bool) -> Scoute
         side = await ground.side(found)
     except InputError as error:
         return Scouted(ground.top, found, RepoProfile(why_not=str(error)))
-    tried = await with_working_tests(ground, found, side, runs_setup) if found.tests else found
+    base, tried = side, found
+    if found.tests:
+        tried, side = await with_working_tests(ground, found, side, runs_setup)
+    setup = found.setup if side is base else tried.setup  # one may be proposed only
     tried, ran = await with_working_benchmark(ground, tried, side)
-    if (without := failed(tried, ran)) is not None:
+    if (without := why_no_profile(tried, ran)) is not None:
         return Scouted(ground.top, tried, without)
-    place = ground.place(replace(tried, setup=found.setup, build=found.build))  # a set-up may be proposed only
+    place = ground.place(replace(tried, setup=setup))
     ground.say("profiling the benchmark")
     async with build_lane():
         files = tracked(ground.top, place.problem.spec.repo_spec.commit)

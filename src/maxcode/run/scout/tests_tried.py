@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from maxcode.run.scout.ground import Ground
 from maxcode.sandbox.sandbox import Ran
 
 _MISSING = re.compile(r"No module named '?([A-Za-z_]\w*)")
-PYTHON = re.compile(r"^python3?\b")
+_PYTHON = re.compile(r"python[\d.]*(?=\s|$)")
 _SYSTEM = Path("/usr")
 _ASK = (
     "import importlib.util, json, sys; "
@@ -35,45 +36,74 @@ _ASK = (
 )
 _ASK_S = 20.0
 OF_SYSTEM = "/usr/bin/python3"  # the interpreter that the sandbox sees
+OF_SETUP, _INSTALL = ".venv/bin/python", ".venv/bin/pip install -q"
 
 
-async def with_working_tests(ground: Ground, found: Conventions, side: Layers, runs_setup: bool) -> Conventions:
-    """What was found, with tests that the sandbox can run if there are such; else with a note that says why not.
+async def with_working_tests(
+    ground: Ground, found: Conventions, side: Layers, runs_setup: bool
+) -> tuple[Conventions, Layers]:
+    """What was found, with tests that the sandbox can run if there are such; else with a note that says why not.  With
+    the files after the set-up that was run.
 
     ``runs_setup``: the user allows a set-up, so that one that is proposed is tried.
     """
     ran = await ground.tests(found, side)
     if ran.ok:
-        return found
+        return found, side
     module = missing(ran)
-    if not module or not PYTHON.match(found.tests):
-        return noted(found, f"tests {found.tests!r} fail in the sandbox: {said(ran)}; give others with --tests CMD")
+    if not module or not by_python(found.tests):
+        return noted(
+            found, f"tests {found.tests!r} fail in the sandbox: {said(ran)}; give others with --tests CMD"
+        ), side
     if is_own(ground.top, module):
         why = (
             f"cannot import {module}, which is the repository's own: build it with --build, or set PYTHONPATH in `env`"
         )
-        return noted(found, f"tests {found.tests!r} {why}")
+        return noted(found, f"tests {found.tests!r} {why}"), side
     for other, how in _other_ways(found, module, ground.top):
         with suppress(InputError):  # a folder that cannot be shown
             if _has_run(await ground.tests(other, side)):
-                return noted(other, f"python3 in the sandbox has no {module}: {how}")
-    return await _by_setup(ground, found, module, runs_setup)
+                return noted(other, f"python3 in the sandbox has no {module}: {how}"), side
+    return await _by_setup(ground, found, side, module, runs_setup)
 
 
-async def _by_setup(ground: Ground, found: Conventions, module: str, runs_setup: bool) -> Conventions:
+async def _by_setup(
+    ground: Ground, found: Conventions, side: Layers, module: str, runs_setup: bool
+) -> tuple[Conventions, Layers]:
     """The proposal with a set-up that installs what is missing; tried only if the user allows it."""
-    packages = " ".join(dict.fromkeys([*(["pytest"] if "pytest" in found.tests else []), module]))
-    install = f"{OF_SYSTEM} -m venv .venv && .venv/bin/pip install -q {packages}"
-    setup = f"{found.setup} && {install}" if found.setup else install
-    other = replace(found, setup=setup, tests=PYTHON.sub(".venv/bin/python", found.tests))
-    what = f"python3 in the sandbox has no {module}: the set-up installs {packages} in a virtual environment"
+    packages = list(dict.fromkeys([*(["pytest"] if "pytest" in found.tests else []), module]))
+    other = replace(found, setup=with_packages(found.setup, packages), tests=with_python(found.tests, OF_SETUP))
+    installed = " ".join(packages)
+    what = f"python3 in the sandbox has no {module}: the set-up installs {installed} in a virtual environment"
     if not runs_setup:
-        return noted(other, f"{what}; it was not tried: --run-setup runs it now, as you and with the network")
+        untried = f"{what}; it was not tried: --run-setup runs it now, as you and with the network"
+        return noted(other, untried), side
     try:
-        ran = await ground.tests(other, await ground.side(other))
+        side = await ground.side(other)
+        ran = await ground.tests(other, side)
     except InputError as error:
-        return noted(other, f"{what}; {error}")
-    return noted(other, what if ran.ok else f"{what}, and {other.tests!r} still fails: {said(ran)}; correct `setup`")
+        return noted(other, f"{what}; {error}"), side
+    fails = f"{what}, and {other.tests!r} still fails: {said(ran)}; correct `setup`"
+    return noted(other, what if ran.ok else fails), side
+
+
+def with_packages(setup: str, packages: list[str]) -> str:
+    """A set-up that installs packages too, in the virtual environment that it makes."""
+    last = setup.rpartition(" && ")[2]
+    if last.startswith(_INSTALL):
+        return " ".join([setup, *(one for one in packages if one not in last.split())])
+    made = f"{OF_SYSTEM} -m venv .venv && {_INSTALL} {' '.join(packages)}"
+    return f"{setup} && {made}" if setup else made
+
+
+def by_python(command: str) -> bool:
+    """Whether a command begins with Python of the system."""
+    return _PYTHON.match(command) is not None
+
+
+def with_python(command: str, executable: str) -> str:
+    """The same command with another interpreter."""
+    return _PYTHON.sub(lambda _: shlex.quote(executable), command, count=1)
 
 
 def _other_ways(found: Conventions, module: str, top: Path) -> Iterator[tuple[Conventions, str]]:
@@ -82,7 +112,7 @@ def _other_ways(found: Conventions, module: str, top: Path) -> Iterator[tuple[Co
         yield replace(found, tests=found.by_unittest), "the tests run by unittest"
     needed = ["pytest", module] if "pytest" in found.tests else [module]
     for executable, folders in interpreters(needed, top):
-        tests = PYTHON.sub(executable, found.tests)
+        tests = with_python(found.tests, executable)
         how = f"the tests run with your {executable}, whose folders `show` names"
         yield replace(found, tests=tests, show=(*found.show, *folders)), how
 
