@@ -65,8 +65,12 @@ LEXED = HotFunction("lib/lexer.py", "process", 8, 0.5, ("run", "__init__", "proc
 
 
 def shown(*hot: HotFunction) -> list[str]:
+    return told(FILES, *hot)
+
+
+def told(files: dict[str, str], *hot: HotFunction) -> list[str]:
     repo = RepoSpec("/nowhere", "0" * 40, ("lib/**",), "./bench")
-    program = Program(FILES)
+    program = Program(files)
     given = Problem("lexer", "repo", "python", program, ProgramSpec(repo=repo))
     return [text.partition(":\n")[0] for text in hot_texts(hot, program, given)]
 
@@ -87,6 +91,21 @@ def test_the_file_of_a_caller_decides_where_a_profile_names_it() -> None:
 
 def test_of_a_lambda_the_function_around_it_is_shown() -> None:
     assert shown(HotFunction("lib/lexer.py", "<lambda>", 10, 0.5))[0] == "lib/lexer.py, lines 8 to 11"
+
+
+def test_no_line_is_shown_twice_and_a_long_function_of_little_time_waits() -> None:
+    outer = "def outer():\n    def inner():\n        return used()\n    return inner\n\n\ndef used():\n    return 1\n"
+    rare = "def rare():\n" + "    print('a text of some words')\n" * 120
+    hot = [
+        HotFunction("a.py", "inner", 2, 0.5),
+        HotFunction("b.py", "rare", 1, 0.03),
+        HotFunction("a.py", "outer", 1, 0.02),
+    ]
+    assert told({"a.py": outer, "b.py": rare}, *hot) == [
+        "a.py, lines 1 to 4",
+        "a.py, lines 7 to 8",
+        "b.py, lines 1 to 121",
+    ]
 
 
 def test_a_profile_tells_the_files_of_callers() -> None:

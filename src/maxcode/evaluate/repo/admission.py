@@ -15,7 +15,7 @@ from typing import final
 
 import anyio.to_thread
 
-from maxcode.code.definitions import functions_named
+from maxcode.code.definitions import functions_named, short_name
 from maxcode.core.types import (
     BaseSeconds,
     Evaluation,
@@ -248,7 +248,7 @@ def told_functions(
 
 def _tested_by(function: HotFunction, texts: Mapping[str, str], owning: Mapping[str, str]) -> HotFunction:
     """The function with the test files that name it, if none of the files ``owning`` has another of its name."""
-    short = re.split(r"::|\.", function.name)[-1]
+    short = short_name(function.name)
     if not re.fullmatch(r"(?!__)\w+", short) or len(functions_named(owning, short)) > 1:
         return replace(function, tests=None)
     word = re.compile(rf"\b{re.escape(short)}\b")
