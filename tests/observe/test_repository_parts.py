@@ -243,6 +243,32 @@ def test_the_source_of_the_benchmark_is_what_its_command_names() -> None:
         assert sources_named(command, paths) == wanted, command
 
 
+CMAKE = "project(x)\nadd_executable(speed main_speed.c\n  ../src/a.c)\nadd_executable(other other.c)\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "build", "wanted"),
+    [
+        ("./work {seed}", "go build -o work ./benchwork", ["benchwork/main.go", "benchwork/draw.go"]),
+        ("./bin/benchwork", "cd . && go build -o bin/ -tags x ./benchwork", ["benchwork/main.go", "benchwork/draw.go"]),
+        ("./nothing", "go build -o work ./benchwork", []),
+        ("go run ./benchwork {seed}", "", ["benchwork/main.go", "benchwork/draw.go"]),
+        ("cargo bench --bench tokens", "", ["crates/a/benches/tokens.rs"]),
+        ("cargo run --release --bin lex -- {seed}", "", ["src/bin/lex/main.rs"]),
+        ("./target/release/lex {seed}", "cargo build --release --bins", ["src/bin/lex/main.rs"]),
+        ("./build/bench/speed {seed}", "cmake -B build && cmake --build build", ["bench/main_speed.c", "src/a.c"]),
+        ("./fast {seed}", "make && gcc -O2 -I. bench/other.c build/lib.a -o fast", ["bench/other.c"]),
+    ],
+)
+def test_the_source_of_a_program_is_what_its_build_names(command: str, build: str, wanted: list[str]) -> None:
+    paths = (
+        *("benchwork/draw.go", "benchwork/main.go", "benchwork/main_test.go", "parser.go", "src/a.c", "src/tokens.rs"),
+        *("crates/a/benches/tokens.rs", "src/bin/lex/main.rs", "bench/main_speed.c", "bench/other.c"),
+    )
+    rules = {"bench/CMakeLists.txt": CMAKE}
+    assert sources_named(command, paths, build, rules) == wanted
+
+
 def test_functions_and_types_are_found_in_each_language() -> None:
     python = "@cache\ndef f(x):\n    return x\n\n\nclass A:\n    def g(self):\n        return 1\n"
     assert [(one.name, one.first, one.last, one.is_type) for one in definitions("python", python)] == [

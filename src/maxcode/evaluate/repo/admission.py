@@ -170,7 +170,7 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     before, after = await anyio.to_thread.run_sync(_contents, tree, first.built)
     given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(first, spec.same_output), "generated", seconds)
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
-    benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
+    benchmark = await anyio.to_thread.run_sync(source_of, spec, files)
     texts, taken = await anyio.to_thread.run_sync(_staying, problem, files)
     hot = await anyio.to_thread.run_sync(told_functions, first.hot, problem, files, texts, problem.program)
     facts = Facts(
