@@ -299,7 +299,7 @@ def test_a_model_sees_what_it_asks_for_and_then_answers() -> None:
     assert "0.0" in action.program.files["src/dot.c"]
     assert action.usage.calls == 3
     first, second, third = model.asked
-    assert "SHOW path:function" in first.messages[1].text
+    assert "SHOW path:name` (a function" in first.messages[1].text
     assert "lines 5 to 10" in second.messages[3].text
     assert "src/nothing.c is none of the files" in second.messages[3].text
     assert "struct vec" in third.messages[5].text
@@ -314,7 +314,7 @@ def test_a_model_sees_what_it_asks_for_and_then_answers() -> None:
 def test_wishes_are_few_and_said_in_lines_of_their_own() -> None:
     assert wishes("SHOW a.c\n- `SHOW b/c.py:A.f`\nPlease SHOW d.c now\n") == [("a.c", ""), ("b/c.py", "A.f")]
     assert len(wishes("\n".join(f"SHOW f{n}.c" for n in range(20)))) == 6
-    assert "defines no function nope" in shown(Program(SMALL), [("src/dot.c", "nope")])
+    assert "defines no function, type or value nope" in shown(Program(SMALL), [("src/dot.c", "nope")])
     assert "there is src/dot.c" in shown(Program(SMALL), [("lib/dot.c", "")])
 
 

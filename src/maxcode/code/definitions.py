@@ -24,7 +24,8 @@ _FUNCTIONS = frozenset({"function_definition", "decorated_definition"})
 _TYPES = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "type_definition",
                     "class_definition"})  # fmt: skip
 _BRACKETS = re.compile(r"<[^<>()\[\]]*>|\([^<>()\[\]]*\)|\[[^<>()\[\]]*\]")
-_OWNER = re.compile(r"(?:^|\.|\*)(\w+)\)?\.\w+$")  # the type of a method of Go
+_LAST = re.compile(r"(?:::|\.)[^.:]*$")
+_GOES_ON = re.compile(r"[ \t]+\S|[)\]}]")
 _READ_LAST = 2048  # texts whose definitions are kept: each prompt of a run asks for them
 _IDENTIFIERS = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
 
@@ -62,11 +63,43 @@ def _definition(lines: Sequence[str], name: str, first: int, last: int, is_type:
 def function_named(language: str, text: str, name: str, line: int = 0) -> Definition | None:
     """The function of this name, which may have a path of classes before: that at the line, or nearest to it, if there
     are several."""
-    short = short_name(name)
-    found = [one for one in definitions(language, text) if not one.is_type and one.name == short]
-    owner = _OWNER.search(name)
-    own = [one for one in found if owner and re.match(rf"func \([^)]*\b{owner[1]}\b", one.text)] or found
-    return min(own, key=lambda one: (max(one.first - line, line - one.last, 0), one.last - one.first), default=None)
+    short, owner = short_name(name), re.findall(r"\w+|$", _LAST.sub("", name))[-2:][0]
+    known = definitions(language, text)
+    found = [one for one in known if not one.is_type and one.name == short]
+    classes = [one for one in known if one.is_type and one.name == owner]
+    own = [one for one in found if owner and (_is_method(one, owner) or any(_holds(each, one) for each in classes))]
+    return min(own or found, key=lambda one: (_away(one, line), one.last - one.first), default=None)
+
+
+def _is_method(one: Definition, owner: str) -> bool:
+    """Whether it is a method of Go of that type."""
+    return re.match(rf"func \([^)]*\b{re.escape(owner)}\b", one.text) is not None
+
+
+def _holds(one: Definition, other: Definition) -> bool:
+    return one.first <= other.first and other.last <= one.last
+
+
+def _away(one: Definition, line: int) -> int:
+    return max(one.first - line, line - one.last, 0)
+
+
+def value_named(text: str, name: str) -> Definition | None:
+    """What defines a name at the top level, such as a constant, a table or a macro: its line, with those that are
+    indented or close a bracket after it."""
+    before = r"#[ \t]*define[ \t]+|(?![ \t#/*]|(?:from|import|use|using|return)\b)[^=(\n\"']*?"
+    head = re.compile(rf"(?:{before})(?<!\w){re.escape(name)}\b")
+    lines = text.split("\n")
+    first = next((number for number, line in enumerate(lines) if name in line and head.match(line)), None)
+    if first is None:
+        return None
+    last = first
+    for number in range(first + 1, len(lines)):
+        if lines[number - 1].endswith("\\") or _GOES_ON.match(lines[number]):
+            last = number
+        elif lines[number].strip():
+            break
+    return _definition(lines, name, first + 1, last + 1, is_type=False)
 
 
 def function_at(language: str, text: str, name: str, line: int) -> Definition | None:

@@ -7,6 +7,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from maxcode.code.languages import LANGUAGES
@@ -73,7 +74,7 @@ def _built(program: str, paths: Collection[str], build: str, rules: Mapping[str,
 
 def _out(words: list[str], sources: list[str]) -> str:
     """The name of the program that a command builds: after ``-o``, or of Go the folder's."""
-    after = next((after for word, after in zip(words, words[1:], strict=False) if word == "-o"), "")
+    after = next((after for word, after in pairwise(words) if word == "-o"), "")
     folder = PurePosixPath(sources[0]).parent.name if sources else ""
     return folder if not after or after.endswith("/") else PurePosixPath(after).name
 
@@ -88,7 +89,7 @@ def _of_tools(words: list[str], paths: Collection[str]) -> list[str]:
     """What ``go run``, ``cargo run`` and ``cargo bench`` start."""
     if words[:2] == ["go", "run"]:
         return _of_go(words, paths)
-    named = [after for word, after in zip(words, words[1:], strict=False) if word in ("--bin", "--bench", "--example")]
+    named = [after for word, after in pairwise(words) if word in ("--bin", "--bench", "--example")]
     is_cargo = bool(words) and words[0] == "cargo"
     return [path for name in named for path in _of_cargo(name, paths)] if is_cargo else []
 
