@@ -120,6 +120,13 @@ def test_nothing_is_said_of_tests_of_a_name_that_others_have() -> None:
     assert "test" not in lines[1] and lines[2].endswith("; no test names it")
 
 
+def test_a_bound_says_what_it_counts_beside_the_share() -> None:
+    head, line = hot_lines_of((HotFunction("a.c", "f", 1, 0.17, uncounted=0.049),), "base")
+    assert head.endswith("in base (at most: if it and the 4.9% of no known caller took no time):")
+    assert " 17.0% a.c:1 f (at most 1.28x)" in line
+    assert hot_lines_of((HotFunction("a.c", "f", 1, 0.2),), "base")[0].endswith("that it calls, in base:")
+
+
 def test_the_names_that_a_text_uses_are_those_outside_of_comments_and_strings() -> None:
     assert identifiers("python", '    def f(self):\n        """If x"""\n        return self.g(T.A)  # For\n') == [
         "f", "self", "g", "T", "A",
