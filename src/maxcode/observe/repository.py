@@ -108,6 +108,7 @@ def _in_base(shares: Sequence[float]) -> str:
 
 
 def _head(first: HotFunction, where: str) -> str:
+    where = f"{where}, by {first.samples} samples" if first.samples else where
     if first.bound is not None:
         less = f" (at most: if it and the {first.uncounted:.1%} of no known caller took no time)"
         more = less if first.uncounted >= _TOLD else ""
