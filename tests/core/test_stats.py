@@ -17,6 +17,7 @@ from maxcode.core.stats import (
     bootstrap,
     decide,
     decide_sittings,
+    differ,
     geometric_mean,
     interval_of,
     is_faster,
@@ -24,6 +25,7 @@ from maxcode.core.stats import (
     median_interval,
     student,
 )
+from maxcode.core.types import Interval
 from tests.support.rules import SHORT
 
 RULE = RaceRule()
@@ -207,3 +209,24 @@ def test_the_bootstrap_brackets_the_statistic() -> None:
     interval = bootstrap(values, geometric_mean)
     assert interval.low < interval.value < interval.high
     assert interval == bootstrap(values, geometric_mean)
+
+
+def test_two_ratios_differ_by_the_interval_of_their_difference() -> None:
+    assert differ(Interval(1.355, 1.29, 1.42), Interval(1.26, 1.21, 1.31)), "though the intervals overlap"
+    assert not differ(Interval(2.0, 1.9, 2.1), Interval(2.2, 2.0, 2.4))
+    assert not differ(Interval(1.355, 1.29, 1.42, 0.875), Interval(1.26, 1.21, 1.31)), "extremes must lie apart"
+    assert differ(Interval(1.355, 1.32, 1.42, 0.875), Interval(1.26, 1.21, 1.31))
+
+
+def test_equal_programs_differ_by_chance_in_one_comparison_of_twenty() -> None:
+    generator = random.Random(3)
+    draws = 1500
+
+    def measured(ratio: float) -> Interval:
+        return interval_of([ratio * math.exp(generator.gauss(0, 0.04)) for _ in range(24)])
+
+    equal = sum(differ(measured(1.3), measured(1.3)) for _ in range(draws)) / draws
+    pairs = [(measured(1.3), measured(1.35)) for _ in range(draws)]
+    apart = sum(differ(*pair) for pair in pairs) / draws
+    overlap = sum(one.high < other.low for one, other in pairs) / draws
+    assert equal < 0.06 and apart > overlap + 0.15

@@ -12,7 +12,8 @@ import pytest
 from maxcode.core.types import Action, Facts, Outcome, Problem, State, Step
 from maxcode.core.types.measured import JUDGED
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
-from maxcode.evaluate.repo.own_functions import Costs, Function, outside
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, outside
+from maxcode.evaluate.repo.profile import ENOUGH_SAMPLES
 from maxcode.evaluate.repo.profile_readers import run_by
 from maxcode.evaluate.repo.told_names import ELSEWHERE, UNNAMED
 from maxcode.evaluate.repo.tools_used import native_lines
@@ -143,6 +144,54 @@ def test_a_candidate_that_writes_its_own_profile_does_not_speak_in_prompts(sandb
     told = {name for one in seen.hot for name in (one.name, *one.callers)}
     assert told <= {UNNAMED, ELSEWHERE, "count", "<module>"} and {UNNAMED, ELSEWHERE} <= told, (
         "else the attack has no effect"
+    )
+
+
+STALE = """#include "sums.h"
+
+/* Leaves return addresses on the stack, where a later call finds them in what it has not set. */
+static __attribute__((noinline)) int descend(volatile int *at, int depth) {
+    return depth ? descend(at, depth - 1) + *at : *at;
+}
+static __attribute__((noinline)) double leaf(const double *values, int count) {
+    volatile double kept[400];
+    double total = 0;
+    for (int i = 0; i < count; i++) total += values[i] * values[i / 2];
+    kept[count % 400] = total;
+    return kept[count % 400];
+}
+static __attribute__((noinline)) double worked(const double *values, int count) {
+    return leaf(values, count) + 1;
+}
+double all_pairs(const double *values, int count) {
+    volatile int one = 1;
+    double total = 0;
+    for (int i = 0; i < 20 * count; i++) total += descend(&one, 40) + worked(values, 1000);
+    return total;
+}
+"""
+
+
+@pytest.mark.sandbox
+def test_callers_are_no_words_that_earlier_calls_left_and_a_short_run_is_sampled_again(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    files = {**repos.C_FILES, "src/sums.c": STALE, "Makefile": repos.C_FILES["Makefile"].replace("-O2", "-O2 -g")}
+    hot = facts_of(sandbox, tmp_path / "stale", files, repos.C_TOML.replace('tests = "./check"\n', "")).hot
+    callers = {one.name: one.callers for one in hot}
+    assert hot[0].name == "leaf" and callers["leaf"] == ("worked",) and "all_pairs" in callers["descend"]
+    assert hot[0].samples >= ENOUGH_SAMPLES
+
+
+def test_a_caller_is_a_function_whose_text_names_the_called_one() -> None:
+    tree = Tree("/r", {"a.c", "b.c", "bench.c"}, {"a.c": STALE})
+    leaf, worked, descend = (Function("a.c", name) for name in ("leaf", "worked", "descend"))
+    assert tree.may_call([(worked, 16)], (leaf, 9)) and not tree.may_call([(descend, 5)], (leaf, 9))
+    assert tree.may_call([(descend, 5), (worked, 16)], (leaf, 9)), "inlined in one that names it"
+    assert not tree.may_call([(Function("bench.c", "main"), 9)], (leaf, 9)), "a static function of another file"
+    assert tree.may_call([(Function("bench.c", "main"), 9)], (Function("a.c", "all_pairs"), 20))
+    assert tree.may_call([(Function("", "qsort"), 0)], (leaf, 9)) and tree.may_call(
+        [(worked, 16)], (Function("", "f"), 0)
     )
 
 

@@ -65,8 +65,12 @@ LEXED = HotFunction("lib/lexer.py", "process", 8, 0.5, ("run", "__init__", "proc
 
 
 def shown(*hot: HotFunction) -> list[str]:
+    return told(FILES, *hot)
+
+
+def told(files: dict[str, str], *hot: HotFunction) -> list[str]:
     repo = RepoSpec("/nowhere", "0" * 40, ("lib/**",), "./bench")
-    program = Program(FILES)
+    program = Program(files)
     given = Problem("lexer", "repo", "python", program, ProgramSpec(repo=repo))
     return [text.partition(":\n")[0] for text in hot_texts(hot, program, given)]
 
@@ -89,6 +93,21 @@ def test_of_a_lambda_the_function_around_it_is_shown() -> None:
     assert shown(HotFunction("lib/lexer.py", "<lambda>", 10, 0.5))[0] == "lib/lexer.py, lines 8 to 11"
 
 
+def test_no_line_is_shown_twice_and_a_long_function_of_little_time_waits() -> None:
+    outer = "def outer():\n    def inner():\n        return used()\n    return inner\n\n\ndef used():\n    return 1\n"
+    rare = "def rare():\n" + "    print('a text of some words')\n" * 120
+    hot = [
+        HotFunction("a.py", "inner", 2, 0.5),
+        HotFunction("b.py", "rare", 1, 0.03),
+        HotFunction("a.py", "outer", 1, 0.02),
+    ]
+    assert told({"a.py": outer, "b.py": rare}, *hot) == [
+        "a.py, lines 1 to 4",
+        "a.py, lines 7 to 8",
+        "b.py, lines 1 to 121",
+    ]
+
+
 def test_a_profile_tells_the_files_of_callers() -> None:
     costs, called = Costs(), Function("a.py", "match")
     for cost, caller in ((1.0, Function("b.py", "run")), (3.0, Function("c.py", "run"))):
@@ -99,6 +118,13 @@ def test_a_profile_tells_the_files_of_callers() -> None:
 def test_nothing_is_said_of_tests_of_a_name_that_others_have() -> None:
     lines = hot_lines_of((HotFunction("a.py", "match", 1, 0.5, tests=None), HotFunction("a.py", "imt", 9, 0.2)), "base")
     assert "test" not in lines[1] and lines[2].endswith("; no test names it")
+
+
+def test_a_bound_says_what_it_counts_beside_the_share() -> None:
+    head, line = hot_lines_of((HotFunction("a.c", "f", 1, 0.17, uncounted=0.049),), "base")
+    assert head.endswith("in base (at most: if it and the 4.9% of no known caller took no time):")
+    assert " 17.0% a.c:1 f (at most 1.28x)" in line
+    assert hot_lines_of((HotFunction("a.c", "f", 1, 0.2),), "base")[0].endswith("that it calls, in base:")
 
 
 def test_the_names_that_a_text_uses_are_those_outside_of_comments_and_strings() -> None:

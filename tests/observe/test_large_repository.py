@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from maxcode.core.types import Action, Facts, HotFunction, Machine, Program, State, Step, TimedInput
 from maxcode.observe import best, program, trajectory
 from maxcode.observe.about import about_machine
-from maxcode.observe.critique.critic_prompt import Setting, user_text
+from maxcode.observe.critique.critic_prompt import Setting, messages, user_text
+from maxcode.observe.critique.critique_answer import CritiqueAnswer, read
 from maxcode.observe.known import fact_lines
 from maxcode.observe.part import sentences
+from maxcode.problems import load
 from tests.observe.test_repository_parts import DOT, HOT, LARGE, MACHINE, RIGHT, SMALL, problem, reached_by
 
 FIRST, SECOND = "    double s = 0.0;", "    int i = 0;"
@@ -82,6 +85,22 @@ def test_a_critic_reads_a_change_once_with_the_commands_and_a_short_benchmark() 
     assert "what the benchmark runs, bench/run.c:\n```\nint main(void)" in found["Problem"]
     long = replace(facts, benchmark=(("bench/run.c", "int x;\n" * 3000),))
     assert "int x;" not in user_text(GIVEN, ONE.step, None, Setting(MACHINE, long))
+
+
+def test_a_critic_of_a_repository_is_asked_for_no_line_and_told_the_rules_of_one() -> None:
+    assert ONE.step is not None
+    for given in (GIVEN, problem(SMALL)):
+        system, user = (one.text for one in messages(given, ONE.step, None))
+        for words in ("line:", '"line"', "checker", "rounding", "`line`"):
+            assert words not in system + user, words
+        assert '{"diagnosis": "...", "bottleneck": "...", "steps"' in system
+        assert "- After every step the repository must still do what it does in base" in system
+    slow = load(Path(__file__).parents[2] / "examples/caesar").problem
+    system = messages(slow, Step(Action(slow.program, "x"), RIGHT, 1.0), None)[0].text
+    assert '"bottleneck": "...", "line": 12, "steps"' in system and "Other\n  roundings" in system
+    named = '{"diagnosis": "x", "bottleneck": "limit", "line": 7}'
+    found = read(named, 0)
+    assert isinstance(found, CritiqueAnswer) and found.line is None
 
 
 @pytest.mark.parametrize("of", ["new", "previous", "base"])

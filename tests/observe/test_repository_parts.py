@@ -243,6 +243,32 @@ def test_the_source_of_the_benchmark_is_what_its_command_names() -> None:
         assert sources_named(command, paths) == wanted, command
 
 
+CMAKE = "project(x)\nadd_executable(speed main_speed.c\n  ../src/a.c)\nadd_executable(other other.c)\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "build", "wanted"),
+    [
+        ("./work {seed}", "go build -o work ./benchwork", ["benchwork/main.go", "benchwork/draw.go"]),
+        ("./bin/benchwork", "cd . && go build -o bin/ -tags x ./benchwork", ["benchwork/main.go", "benchwork/draw.go"]),
+        ("./nothing", "go build -o work ./benchwork", []),
+        ("go run ./benchwork {seed}", "", ["benchwork/main.go", "benchwork/draw.go"]),
+        ("cargo bench --bench tokens", "", ["crates/a/benches/tokens.rs"]),
+        ("cargo run --release --bin lex -- {seed}", "", ["src/bin/lex/main.rs"]),
+        ("./target/release/lex {seed}", "cargo build --release --bins", ["src/bin/lex/main.rs"]),
+        ("./build/bench/speed {seed}", "cmake -B build && cmake --build build", ["bench/main_speed.c", "src/a.c"]),
+        ("./fast {seed}", "make && gcc -O2 -I. bench/other.c build/lib.a -o fast", ["bench/other.c"]),
+    ],
+)
+def test_the_source_of_a_program_is_what_its_build_names(command: str, build: str, wanted: list[str]) -> None:
+    paths = (
+        *("benchwork/draw.go", "benchwork/main.go", "benchwork/main_test.go", "parser.go", "src/a.c", "src/tokens.rs"),
+        *("crates/a/benches/tokens.rs", "src/bin/lex/main.rs", "bench/main_speed.c", "bench/other.c"),
+    )
+    rules = {"bench/CMakeLists.txt": CMAKE}
+    assert sources_named(command, paths, build, rules) == wanted
+
+
 def test_functions_and_types_are_found_in_each_language() -> None:
     python = "@cache\ndef f(x):\n    return x\n\n\nclass A:\n    def g(self):\n        return 1\n"
     assert [(one.name, one.first, one.last, one.is_type) for one in definitions("python", python)] == [
@@ -273,7 +299,7 @@ def test_a_model_sees_what_it_asks_for_and_then_answers() -> None:
     assert "0.0" in action.program.files["src/dot.c"]
     assert action.usage.calls == 3
     first, second, third = model.asked
-    assert "SHOW path:function" in first.messages[1].text
+    assert "SHOW path:name` (a function" in first.messages[1].text
     assert "lines 5 to 10" in second.messages[3].text
     assert "src/nothing.c is none of the files" in second.messages[3].text
     assert "struct vec" in third.messages[5].text
@@ -288,7 +314,7 @@ def test_a_model_sees_what_it_asks_for_and_then_answers() -> None:
 def test_wishes_are_few_and_said_in_lines_of_their_own() -> None:
     assert wishes("SHOW a.c\n- `SHOW b/c.py:A.f`\nPlease SHOW d.c now\n") == [("a.c", ""), ("b/c.py", "A.f")]
     assert len(wishes("\n".join(f"SHOW f{n}.c" for n in range(20)))) == 6
-    assert "defines no function nope" in shown(Program(SMALL), [("src/dot.c", "nope")])
+    assert "defines no function, type or value nope" in shown(Program(SMALL), [("src/dot.c", "nope")])
     assert "there is src/dot.c" in shown(Program(SMALL), [("lib/dot.c", "")])
 
 

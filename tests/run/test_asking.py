@@ -190,6 +190,8 @@ def test_an_answer_that_asks_to_see_more_gets_it_and_uses_up_nothing(tmp_path: P
     run, name = asked(tmp_path)
     told = asking.tell(run, name, "I look first.\n\nSHOW src/words/__init__.py:longest\n", never)
     assert "def longest(text):" in told.feedback[0] and told.open == 1 and told.stays_open
+    bench = asking.tell(run, name, "SHOW bench/run.py", never).feedback[0]
+    assert bench.startswith("bench/run.py, lines 1 to ") and "which may not be changed" in bench
     shown = tmp_path / "shown.md"
     shown.write_text("SHOW src/words/__init__.py:longest\n")
     assert answer(maxcode("tell", run, name, shown, "--json"))["stays_open"] is True

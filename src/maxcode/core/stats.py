@@ -170,6 +170,23 @@ def _within(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + total) if freedom % 2 else total
 
 
+def differ(one: Interval, other: Interval, confidence: float = 0.95) -> bool:
+    """Whether two ratios that were measured independently differ, by the interval of the difference of their
+    logarithms.
+
+    Its reach is the root of the sum of the squares of the reaches that face each other (MOVER, Zou and Donner 2008,
+    doi 10.1002/sim.3095).  For intervals of another confidence, as extremes are, they must lie apart.
+    """
+    above, below = (one, other) if one.value > other.value else (other, one)
+    if below.high < above.low:
+        return True
+    ends = (below.value, above.low)
+    if min(ends) <= 0 or not all(math.isclose(each.confidence, confidence) for each in (one, other)):
+        return False
+    reach = math.hypot(math.log(above.value / above.low), math.log(below.high / below.value))
+    return math.log(above.value / below.value) > reach
+
+
 def is_settled(ratios: Sequence[float], rule: RaceRule) -> bool:
     """Whether a confirmation may end (``RaceRule``).
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 
+from maxcode.core.stats import differ
 from maxcode.core.types import Clock, Evaluation, MachineCode, Outcome, Problem, Step, Timing
 
 _COUNTS: Mapping[Clock, str] = {
@@ -133,9 +134,9 @@ def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[st
 
 
 def _against(now: Timing, before: Timing) -> str:
-    """Both ratios are over the original, so two steps whose intervals overlap cannot be told apart."""
+    """Both ratios are over the original, and measured independently."""
     if are_alike(now, before):
-        return f"not distinguishable from the previous step ({before.speedup}): the intervals overlap"
+        return f"not distinguishable from the previous step ({before.speedup})"
     return f"{now.speedup.value / before.speedup.value:.2f}x the speed of the previous step ({before.speedup})"
 
 
@@ -144,8 +145,8 @@ def _inputs(timing: Timing) -> str:
 
 
 def are_alike(one: Timing, other: Timing) -> bool:
-    """Whether the intervals of two speed-ups over the original overlap."""
-    return one.speedup.low <= other.speedup.high and other.speedup.low <= one.speedup.high
+    """Whether two speed-ups over the original cannot be told apart."""
+    return not differ(one.speedup, other.speedup)
 
 
 def pass_s(timing: Timing) -> float | None:

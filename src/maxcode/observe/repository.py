@@ -16,6 +16,7 @@ from maxcode.observe.part import Part, changed, harmless, listing, tokens
 
 WHOLE = 12_000  # tokens of a repository that is shown whole
 _FILES_SHOWN = 200
+_TOLD = 0.005  # share of the time without a known caller that is worth a word
 _DIFF_SHOWN = 24_000  # characters
 
 
@@ -107,8 +108,11 @@ def _in_base(shares: Sequence[float]) -> str:
 
 
 def _head(first: HotFunction, where: str) -> str:
+    where = f"{where}, by {first.samples} samples" if first.samples else where
     if first.bound is not None:
-        return f"share of the benchmark's time by function, with the library code that it calls, in {where}:"
+        less = f" (at most: if it and the {first.uncounted:.1%} of no known caller took no time)"
+        more = less if first.uncounted >= _TOLD else ""
+        return f"share of the benchmark's time by function, with the library code that it calls, in {where}{more}:"
     left = f"{first.uncounted:.0%} of the time is in library code and not counted"
     return f"share of the benchmark's time by function, in {where} ({left}):"
 

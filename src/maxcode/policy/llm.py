@@ -11,11 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, final
+
+from anyio import to_thread
 
 from maxcode.code.source import answer_of, writable
 from maxcode.core.types import Action, Observation, Problem, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.base_text import base_text
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.completion.shown import MOST_WISHES, ROUNDS, shown, wishes
@@ -23,6 +27,8 @@ from maxcode.llm.prompts import filled
 from maxcode.llm.prompts.rules import rules_for
 
 NO_GAIN_ANSWER = "NO FURTHER GAIN"
+_MORE = "Now answer, or ask once more with lines `SHOW path` alone."
+_NO_MORE = "Now answer; nothing more is shown."
 _WHAT = {
     "program": "whole program",
     "function": "whole file",
@@ -75,12 +81,14 @@ class Llm:
     async def _answered(self, request: ModelRequest, program: Program, problem: Problem) -> Completion:
         """The model's answer, after at most ``ROUNDS`` requests to see more of a repository; the usage is of all."""
         completion = await self.model.complete(request)
-        for _ in range(ROUNDS if problem.spec.repo is not None else 0):
+        repo = problem.spec.repo
+        for left in range(ROUNDS, 0, -1) if repo is not None else ():
             wanted = wishes(completion.text)
             found = read(completion.text, program, problem.language, "edits", problem.entry, is_open=True)
-            if not wanted or not isinstance(found, Unread):
+            if repo is None or not wanted or not isinstance(found, Unread):
                 break
-            told = f"# Shown\n\n{writable(shown(program, wanted))}\n\nNow answer."
+            texts = await to_thread.run_sync(shown, program, wanted, partial(base_text, repo))
+            told = f"# Shown\n\n{writable(texts)}\n\n{_MORE if left > 1 else _NO_MORE}"
             turns = (*request.messages, Message("assistant", completion.text), Message("user", told))
             request = replace(request, messages=turns)
             more = await self.model.complete(request)

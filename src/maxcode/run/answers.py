@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import final
 
 from maxcode.core.types import Problem, Program, RepoSpec
 from maxcode.evaluate.repo.allowed import outside
+from maxcode.evaluate.repo.base_text import base_text
 from maxcode.evaluate.repo.git import tracked
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.completion.shown import shown, wishes
@@ -62,10 +64,10 @@ def why_unusable(answer: str, wanted: Wanted, program: Program) -> str:
 
 def texts_asked_for(answer: str, wanted: Wanted, program: Program) -> str:
     """What an answer asks to see of a repository (``SHOW path``); empty if it asks for nothing, or has a program."""
-    asked = wishes(answer) if wanted.repo is not None else []
-    if not asked:
+    asked = wishes(answer)
+    if wanted.repo is None or not asked:
         return ""
     found = read(answer, program, wanted.language, wanted.answer, wanted.entry, is_open=True)
     if isinstance(found, Program):
         return ""
-    return shown(program, asked)
+    return shown(program, asked, partial(base_text, wanted.repo))

@@ -35,6 +35,7 @@ class HotFunction:
     ``callers``: who calls it, most frequent first; ``called_from``: their files, in the same order, empty for those
     outside the repository.  ``tests``: the test files that name it; None if others have that name too.
     ``uncounted``: the share of library code whose callers are not known; it is in no function's share.
+    ``samples``: the number of samples of the whole profile; 0 if it counts or measures instead.
     """
 
     file: str
@@ -45,6 +46,7 @@ class HotFunction:
     tests: tuple[str, ...] | None = ()
     uncounted: float = 0.0
     called_from: tuple[str, ...] = ()
+    samples: int = 0
 
     @property
     def bound(self) -> float | None:

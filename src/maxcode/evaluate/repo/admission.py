@@ -15,7 +15,7 @@ from typing import final
 
 import anyio.to_thread
 
-from maxcode.code.definitions import functions_named
+from maxcode.code.definitions import functions_named, short_name
 from maxcode.core.types import (
     BaseSeconds,
     Evaluation,
@@ -170,7 +170,7 @@ async def _base(place: Place, tree: Blob, first: FirstRuns, notes: tuple[str, ..
     before, after = await anyio.to_thread.run_sync(_contents, tree, first.built)
     given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(first, spec.same_output), "generated", seconds)
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
-    benchmark = await anyio.to_thread.run_sync(source_of, spec.benchmark, Path(spec.folder), files)
+    benchmark = await anyio.to_thread.run_sync(source_of, spec, files)
     texts, taken = await anyio.to_thread.run_sync(_staying, problem, files)
     hot = await anyio.to_thread.run_sync(told_functions, first.hot, problem, files, texts, problem.program)
     facts = Facts(
@@ -248,7 +248,7 @@ def told_functions(
 
 def _tested_by(function: HotFunction, texts: Mapping[str, str], owning: Mapping[str, str]) -> HotFunction:
     """The function with the test files that name it, if none of the files ``owning`` has another of its name."""
-    short = re.split(r"::|\.", function.name)[-1]
+    short = short_name(function.name)
     if not re.fullmatch(r"(?!__)\w+", short) or len(functions_named(owning, short)) > 1:
         return replace(function, tests=None)
     word = re.compile(rf"\b{re.escape(short)}\b")

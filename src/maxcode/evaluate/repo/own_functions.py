@@ -11,13 +11,13 @@ import posixpath
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import NamedTuple, final
 
-from maxcode.code.definitions import definitions
+from maxcode.code.definitions import definitions, function_at, short_name
 from maxcode.code.languages import HEADERS, LANGUAGES
 from maxcode.core.printable import printable
 
@@ -31,6 +31,7 @@ NATIVE = {**{end: row.name for row in LANGUAGES.values() if row.native or row.na
 """The language of machine code by the suffix of a file."""
 _GO = re.compile(r"^func\s+(?:\(\s*(?:\w+\s+)?(?P<star>\*?)(?P<type>\w+)[^)\n]*\)\s*)?(?P<name>\w+)")
 _GO_PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+_STATIC = re.compile(r"(?:inline\s+)?static\b(?![^{]*::)")
 _FOREIGN = re.compile(r"(?:std|__gnu_cxx|__gnu_debug|core|alloc)::|_start$|__libc_")
 _ADDED = re.compile(r"::h[0-9a-f]{16}$|\.(?:constprop|isra|part|cold|lto_priv)\b.*| \[clone .*|[(<].*", re.DOTALL)
 
@@ -74,6 +75,35 @@ class Tree:
         kind = NATIVE.get(PurePosixPath(function.file).suffix, "")
         found = definitions(kind, self.texts.get(function.file, "")) if kind else ()
         return next((one.first for one in found if not one.is_type and one.name == short(function.name)), 0)
+
+    def may_call(self, callers: Sequence[tuple[Function, int]], called: tuple[Function, int]) -> bool:
+        """Whether one of the functions at a place, inlined in each other, may call a function of C, C++ or Rust: False
+        if their texts are known and none names it, or if they are of another file and it is static."""
+        place = (tuple(one for one, _ in callers), called[0])
+        if place not in self._calls:
+            self._calls[place] = self._names(callers, called)
+        return self._calls[place]
+
+    def _names(self, callers: Sequence[tuple[Function, int]], called: tuple[Function, int]) -> bool:
+        name = short_name(called[0].name)
+        own = [(one, line) for one, line in callers if one.file]
+        if not own or not called[0].file or not name.isidentifier():
+            return True
+        is_far = all(one.file != called[0].file for one, _ in own) and not called[0].file.endswith(HEADERS)
+        if is_far and _STATIC.match(self._text_of(*called) or ""):
+            return False
+        texts = [self._text_of(*one) for one in own]
+        return any(text is None or re.search(rf"\b{re.escape(name)}\b", text) for text in texts)
+
+    @cached_property
+    def _calls(self) -> dict[tuple[tuple[Function, ...], Function], bool]:
+        """What ``may_call`` found."""
+        return {}
+
+    def _text_of(self, function: Function, line: int) -> str | None:
+        kind, text = NATIVE.get(PurePosixPath(function.file).suffix, ""), self.texts.get(function.file)
+        found = function_at(kind, text, function.name, line) if kind and text is not None else None
+        return found.text if found is not None else None
 
     def around(self, path: str, line: int) -> str:
         """The function of C, C++, Rust or Go that a line of a file to edit is in; empty if it is not known."""

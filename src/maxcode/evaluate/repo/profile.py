@@ -16,7 +16,7 @@ import re
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -27,7 +27,7 @@ from maxcode.core.types import HotFunction, Program
 from maxcode.core.types.facts import UNCOUNTED_AT_MOST
 from maxcode.evaluate.repo.commands import OUTPUT_MB, PROCESSES, SEED, Commands, Place, memory_mb, said
 from maxcode.evaluate.repo.layers import Layers
-from maxcode.evaluate.repo.own_functions import Costs, Tree, charged, outside
+from maxcode.evaluate.repo.own_functions import Costs, Function, Tree, charged, outside
 from maxcode.evaluate.repo.profile_readers import (
     add_stack,
     frames_of,
@@ -44,6 +44,9 @@ from maxcode.sandbox.sandbox import Job, Ran, Sample
 PROFILE_S = 300.0  # wall seconds
 PLACES_KEPT, CALLERS_KEPT = 12, 3
 LEAST_SAMPLES, LEAST_SHARE = 50, 0.005
+RUNS_AT_MOST, SHORT_S, ENOUGH_SAMPLES = 8, 2.0, 500  # a shorter program is run again until it has as many samples
+PPROF_S = 0.01  # of CPU time between two samples
+_COUNT_AT_MOST = 10**9
 LEAST_OUTSIDE = 0.001  # a smaller share says nothing while other time has no known place
 _HOOK = Path(__file__).with_name("profile_hook.py")
 _PACKED, _ADDRESSES_AT_MOST = "/tmp/maxcode-profile.tar", 16384
@@ -125,7 +128,8 @@ async def _by_v8(commands: Commands, command: str, tree: Tree) -> RepoProfile | 
     ran = await _ran(commands, f"{prepared}\n{command}", "p")
     if not ran.ok:
         return _failed(command, ran)
-    return _ranked(of_v8(_unpacked(ran), tree), "V8's profiler, shares of samples", tree)
+    costs = of_v8(_unpacked(ran), tree)
+    return _ranked(costs, "V8's profiler, shares of samples", tree, sum(costs.own.values()))
 
 
 async def _by_pprof(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
@@ -142,7 +146,8 @@ async def _by_pprof(commands: Commands, command: str, tree: Tree) -> RepoProfile
         return _failed(command, ran)
     text = b"\n".join(_unpacked(ran).values()).decode(errors="replace")
     costs = of_pprof(text, tree)
-    return _ranked(costs, f"Go's pprof, {sum(costs.own.values()):.3g} s in samples of 10 ms", tree)
+    seconds = sum(costs.own.values())
+    return _ranked(costs, f"Go's pprof, {seconds:.3g} s in samples of 10 ms", tree, seconds / PPROF_S)
 
 
 async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
@@ -158,7 +163,8 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
         return _failed(command, ran)
     if sum(bool(_addresses(sample)) for sample in ran.samples) < LEAST_SAMPLES:
         return None
-    counts = Counter(at for sample in ran.samples for at in _addresses(sample))
+    samples = [*ran.samples, *await _further_samples(commands, job, ran)]
+    counts = Counter(at for sample in samples for at in _addresses(sample))
     asked = "".join(f"{at:#x}\n" for at, _ in counts.most_common(_ADDRESSES_AT_MOST))
     named = await commands.session.run(
         _job(("sh", "-c", f"addr2line -a -i -f -C -e {shlex.quote(program)} <<ADDRESSES\n{asked}ADDRESSES"))
@@ -166,17 +172,43 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
     frames = dict(frames_of(named.stdout.decode(errors="replace"))) if named.ok else {}
     places = {at: places_of(seen, tree) for at, seen in frames.items()}
     found = Costs()
-    for sample in ran.samples:
-        known = takewhile(places.__contains__, _addresses(sample))
-        add_stack(found, [place for at in known for place in places[at]], 1)
-    how = f"{len(ran.samples)} samples of its running threads"
+    for sample in samples:
+        add_stack(found, _stack(sample, places, tree), 1)
+    how = f"{len(samples)} samples of its running threads"
     has_lines = any(line for seen in frames.values() for _, _, line in seen)
-    return _ranked(found, how if has_lines else f"{how}, by names alone (compile with -g)", tree)
+    how = how if has_lines else f"{how}, by names alone (compile with -g)"
+    return _ranked(found, how, tree, len(samples))
+
+
+async def _further_samples(commands: Commands, job: Job, ran: Ran) -> list[Sample]:
+    """Those of more runs of a short program, until there are enough to tell shares of some per cent."""
+    found: list[Sample] = []
+    for _ in range(RUNS_AT_MOST - 1):
+        if not ran.ok or ran.wall_s > SHORT_S or len(ran.samples) + len(found) >= ENOUGH_SAMPLES:
+            break
+        again = await commands.session.run(job)
+        if not again.ok:  # it may not bear what the first run left
+            break
+        found += again.samples
+    return found
 
 
 def _addresses(sample: Sample) -> list[int]:
     """The addresses in the program, innermost first: where it is, and its calls that led there."""
     return [*([] if sample.module else [sample.address]), *(back - 1 for back in sample.callers)]
+
+
+def _stack(sample: Sample, places: Mapping[int, list[tuple[Function, int]]], tree: Tree) -> list[tuple[Function, int]]:
+    """The functions of a sample with their lines, as far as all are known.
+
+    Without frame pointers a caller is a word on the stack that could be a return address, and may be left there by an
+    earlier call: one whose text does not name the function that it would have called is left out.  Go has them.
+    """
+    stack: list[tuple[Function, int]] = []
+    for at in takewhile(places.__contains__, _addresses(sample)):
+        if places[at] and (not stack or tree.may_call(places[at], stack[-1])):
+            stack += places[at]
+    return stack
 
 
 async def _by_callgrind(commands: Commands, command: str, tree: Tree) -> RepoProfile | None:
@@ -225,7 +257,7 @@ def _failed(command: str, ran: Ran, how: str = "") -> RepoProfile:
     return RepoProfile(why_not=f"{command!r} fails{how}: {said(ran)}")
 
 
-def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
+def _ranked(costs: Costs, how: str, tree: Tree, samples: float = 0) -> RepoProfile:
     total = sum(costs.own.values())
     if not total:
         return RepoProfile(
@@ -242,7 +274,7 @@ def _ranked(costs: Costs, how: str, tree: Tree) -> RepoProfile:
         HotFunction(
             one.file, one.name, costs.lines.get(one, 0) or tree.line_of(one), round(paid[one] / total, 4),
             tuple(caller.name for caller in callers[one]), uncounted=elsewhere,
-            called_from=tuple(caller.file for caller in callers[one]),
+            called_from=tuple(caller.file for caller in callers[one]), samples=round(min(samples, _COUNT_AT_MOST)),
         )
         for one in best
     )  # fmt: skip

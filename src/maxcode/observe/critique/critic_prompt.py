@@ -62,8 +62,14 @@ def messages(problem: Problem, step: Step, previous: Step | None, setting: Setti
     """The system message, and the user message that begins with ``HEADING``."""
     limits = {"diagnosis_at_most": DIAGNOSIS_AT_MOST, "step_at_most": STEP_AT_MOST, "steps_at_most": STEPS_AT_MOST}
     rules = template("critic_module").substitute() if problem.traits.shows_operators else ""
-    told = rules_for(problem, with_example=False)
-    system = template("critic_system").substitute(limits, rules=rules, told=told)
+    is_patch = problem.traits.is_patch
+    parts = {
+        "right": template("critic_right_repo" if is_patch else "critic_right").substitute(),
+        "line_shown": "" if is_patch else ' "line": 12,',
+        "line_told": "" if is_patch else template("critic_line").substitute(),
+        "told": rules_for(problem, with_example=False),
+    }
+    system = template("critic_system").substitute(limits, rules=rules, **parts)
     return (Message("system", system.strip()), Message("user", user_text(problem, step, previous, setting)))
 
 
@@ -121,7 +127,7 @@ def numbered(text: str) -> str:
 
 def _new_program(problem: Problem, program: Program, step: Step, previous: Step | None) -> str:
     told = "Each line begins with its number, which is not part of the program."
-    if len(program.files) > 1:
+    if len(program.files) > 1 and not problem.traits.is_patch:
         told = f"{told} The `line` that you answer counts in `{program.name}`."
     if step.action.program is None:
         told = f"No program could be read from the last answer. This is the original program. {told}"
@@ -135,7 +141,7 @@ def _new_program(problem: Problem, program: Program, step: Step, previous: Step 
 def _change(problem: Problem, program: Program, hot: Sequence[HotFunction]) -> str:
     """Of a large repository what a program changes, and its functions where the time goes with their types and
     callers."""
-    told = "The repository is too long to be shown whole; answer null for `line`. This is"
+    told = "The repository is too long to be shown whole. This is"
     return "\n\n".join([f"{told} {shown_program(problem, program)}", *hot_texts(hot, program, problem)])
 
 

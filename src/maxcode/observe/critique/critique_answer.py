@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, final
 
 import msgspec
@@ -48,12 +48,13 @@ _CUT = " [...]"
 @final
 @dataclass(frozen=True, slots=True)
 class CritiqueAnswer:
-    """A critique as a model writes it.  ``line``: 1-based, of the new program's first file; ``steps``: one to six, or
-    none with the bottlenecks "limit" (no further gain is seen) and "none" (nothing is known)."""
+    """A critique as a model writes it.  ``line``: 1-based, of the new program's first file; of a repository it is not
+    asked for.  ``steps``: one to six, or none with the bottlenecks "limit" (no further gain is seen) and "none"
+    (nothing is known)."""
 
     diagnosis: _Diagnosis
     bottleneck: Bottleneck
-    line: _Line | None
+    line: _Line | None = None
     steps: Annotated[tuple[_StepText, ...], msgspec.Meta(max_length=STEPS_AT_MOST)] = ()
 
     def words(self, source: Sequence[str] = ()) -> str:
@@ -79,8 +80,8 @@ class Unreadable:
 def read(text: str, lines: int) -> CritiqueAnswer | Unreadable:
     """The last valid answer in a text, with or without fences, prose and reasoning around it.
 
-    ``lines``: the number of lines of the program.  If several objects are invalid, the fault of the last one is
-    reported.
+    ``lines``: the number of lines of the program; 0 if none may be named: then that of the answer is left out.  If
+    several objects are invalid, the fault of the last one is reported.
     """
     faults = [] if text.strip() else ["the answer is empty"]
     text = text[-_READ_AT_MOST:]
@@ -140,6 +141,8 @@ def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
         return Unreadable("the diagnosis or a step is blank")
     if not answer.steps and answer.bottleneck not in _WITHOUT_STEPS:
         return Unreadable(f"`$.steps` is empty, which only the bottlenecks {' and '.join(_WITHOUT_STEPS)} allow")
+    if not lines:
+        return replace(answer, line=None)
     if answer.line is not None and answer.line > lines:
         return Unreadable(f"`line` is {answer.line}, but the program ends at {lines}")
     return answer

@@ -66,7 +66,7 @@ class LlmCritic:
         self, problem: Problem, step: Step, previous: Step | None, setting: Setting
     ) -> CritiqueAnswer | Unreadable:
         asked, draw = messages(problem, step, previous, setting), _draw_of(step, previous)
-        lines = len(lines_of(judged(problem, step)))
+        lines = 0 if problem.traits.is_patch else len(lines_of(judged(problem, step)))
         completion = await self.model.complete(self._request(asked, draw))
         answer = _read(completion, lines)
         if isinstance(answer, CritiqueAnswer):
