@@ -25,7 +25,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "_ANSWER_S", 3.0)
 
 
-def profiled(sandbox: Sandbox, attack: str, *words: str, **limits: float) -> Ran:
+def profiled(sandbox: Sandbox, attack: str, *words: str) -> Ran:
     """A profiled run of an attack, which has threads."""
 
     async def go() -> Ran:
@@ -33,10 +33,8 @@ def profiled(sandbox: Sandbox, attack: str, *words: str, **limits: float) -> Ran
         async with sandbox.session([], sources=sources) as session:
             argv = ("gcc", "-O1", "-pthread", "-no-pie", "/src/a.c", "-o", "/tmp/a")
             assert (await session.run(Job(argv, wall_s=60))).ok
-            job = replace(
-                RUN, argv=("/tmp/a", *words), profile=True, cpu_s=20.0, memory_mb=512, stack_mb=1, processes=256
-            )
-            return await session.run(replace(job, **limits))
+            limits = replace(RUN, cpu_s=20.0, wall_s=20.0, memory_mb=512, stack_mb=1, processes=256)
+            return await session.run(replace(limits, argv=("/tmp/a", *words), profile=True))
 
     return anyio.run(go)
 
@@ -48,9 +46,14 @@ def test_a_program_that_becomes_another_while_it_is_looked_at_goes_on(who: str, 
 
 
 def test_of_more_threads_than_can_be_held_all_are_seen(sandbox: Sandbox) -> None:
-    ran = profiled(sandbox, "many.c", "70", "70", wall_s=20.0)
+    ran = profiled(sandbox, "many.c", "70", "70")
     first, second = (int(word, 16) for word in ran.stdout.split())
     own = [sample.address for sample in ran.samples if not sample.module]
     older, younger = sum(first <= at < second for at in own), sum(second <= at < second + 64 for at in own)
     assert ran.ok and older + younger > 20
     assert min(older, younger) > (older + younger) / 4
+
+
+def test_no_thread_is_traced_from_its_start(sandbox: Sandbox) -> None:
+    ran = profiled(sandbox, "traced.c")
+    assert (ran.ok, ran.stdout) == (True, b"0\n"), ran
