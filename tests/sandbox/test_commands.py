@@ -20,13 +20,17 @@ COMMAND = replace(RUN, argv=("sh",), repository=True, processes=64, memory_mb=10
 
 
 def ran(
-    sandbox: Sandbox, jobs: list[Job], measured: bool = True, binds: tuple[tuple[Path, str], ...] = ()
+    sandbox: Sandbox,
+    jobs: list[Job],
+    measured: bool = True,
+    binds: tuple[tuple[Path, str], ...] = (),
+    room: tuple[str, int] = ROOM,
 ) -> list[Ran]:
     """The jobs one after another in one session, as the commands of a repository have it."""
 
     async def go() -> list[Ran]:
         blobs = [blob for job in jobs for blob in job.blobs]
-        async with sandbox.session(blobs, sources={}, room=ROOM, binds=binds) as session:
+        async with sandbox.session(blobs, sources={}, room=room, binds=binds) as session:
             return [await session.run(job, measured) for job in jobs]
 
     return anyio.run(go)
@@ -162,3 +166,10 @@ def test_what_a_command_leaves_is_gone_for_the_next_session(sandbox: Sandbox) ->
     (second,) = ran(sandbox, [shell(f'/usr/bin/python3 -c "import os\n{looks}"')])
     assert first.ok and first.left_over == 1 and first.stdout.startswith(b"True")
     assert second.stdout == b"False 3\n" or second.stdout == b"False 2\n"  # process 1, and this one in its shell
+
+
+def test_the_files_of_a_repository_may_be_in_dev_shm(sandbox: Sandbox) -> None:
+    inside = "/dev/shm/cache/tree"
+    job = replace(COMMAND, argv=("env", "-C", inside, "sh", "-c", "touch one /dev/shm/two; ls; ls -d /dev/shm/two"))
+    (found,) = ran(sandbox, [job], room=(inside, 64))
+    assert (found.ok, found.stdout) == (True, b"one\n/dev/shm/two\n"), found

@@ -1,4 +1,4 @@
-/* Threads that ask for the tracer of the thread that starts them, for a second, while this one may be looked at. */
+/* Threads that ask for the tracer of the thread that starts them, for two seconds, while this one may be looked at. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -16,7 +16,10 @@ int main(void) {
     int started = 0;
     while (time(NULL) - begun < 2) {
         char *stack = malloc(65536);
-        if (clone(ends, stack + 65536, THREAD | CLONE_PTRACE, NULL) >= 0) started++, usleep(200);
+        if (clone(ends, stack + 65536, THREAD | CLONE_PTRACE, NULL) < 0)
+            free(stack);
+        else
+            started++, usleep(200);
         for (volatile int i = 0; i < 20000; i++) {}
     }
     return printf("%d\n", started) < 0;
