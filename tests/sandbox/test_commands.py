@@ -10,6 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core import phases
+from maxcode.errors import MachineError
+from maxcode.sandbox import sandbox as sandbox_module
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 from tests.support.sandboxed import RUN, let_others_in, weakened
 
@@ -124,11 +127,33 @@ def test_full_pairs_count_as_the_memory_of_the_command(sandbox: Sandbox, program
     flood = replace(attacking(program("pairs"), "flood"), memory_mb=32, output_mb=1, wall_s=5.0)
 
     async def go() -> Ran:
-        async with sandbox.session(flood.blobs) as session:  # without a /tmp, whose size is added to the limit
-            return await session.run(flood)
+        async with sandbox.session(flood.blobs, room=ROOM) as session:  # no /tmp, whose size is added to the limit
+            with phases.recording() as recorder:
+                ran = await session.run(flood)
+                charged.append(sum(phase.cpu_s for phase in recorder.profile().phases))
+                return ran
 
+    charged: list[float] = []
     found = anyio.run(go)
-    assert found.out_of_memory and not found.ok
+    assert found.out_of_memory and not found.ok and found.wall_s > 0.01
+    assert charged == [pytest.approx(found.cpu_s, abs=0.001)]
+    if counts(sandbox):
+        assert found.cpu_s > 0.01
+
+
+def test_a_session_that_says_nothing_is_no_lack_of_memory(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although the kernel killed a child of the command for it."""
+    if sandbox.hierarchy is None:
+        pytest.skip("no control group here")
+    monkeypatch.setattr(sandbox_module, "_ANSWER_S", -6.0)
+    greedy = replace(COMMAND, argv=("sh", "-c", "head -c 150m /dev/zero | tail; echo $?; sleep 5"), memory_mb=32)
+
+    async def go() -> None:
+        async with sandbox.session([], room=ROOM) as session:
+            await session.run(replace(greedy, output_mb=1, wall_s=8.0))
+
+    with pytest.raises(MachineError, match="no answer within 2 s"):
+        anyio.run(go)
 
 
 @pytest.mark.parametrize("how", ["i", "n"])
