@@ -198,3 +198,16 @@ def test_the_files_of_a_repository_may_be_in_dev_shm(sandbox: Sandbox) -> None:
     job = replace(COMMAND, argv=("env", "-C", inside, "sh", "-c", "touch one /dev/shm/two; ls; ls -d /dev/shm/two"))
     (found,) = ran(sandbox, [job], room=(inside, 64))
     assert (found.ok, found.stdout) == (True, b"one\n/dev/shm/two\n"), found
+
+
+def test_a_group_that_counts_and_cannot_be_joined_is_done_without(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if sandbox.hierarchy is None:
+        pytest.skip("no control group here")
+    limiting = replace(sandbox.hierarchy, counting=None)
+    monkeypatch.setattr(sandbox_module, "find_hierarchy", lambda: replace(limiting, counting=tmp_path))
+    found = anyio.run(Sandbox.open)
+    assert found.hierarchy == limiting
+    assert any("cpuacct" in reason for reason in found.passed_over)
+    assert ran(found, [shell("true")])[0].ok

@@ -91,15 +91,18 @@ class Sandbox:
         raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
 
     async def _proven(self) -> Self:
-        """This sandbox if a session starts, else the same without a control group, else UnsafeError."""
+        """This sandbox if a session starts, else the same without a control group that counts, or without any, else
+        UnsafeError."""
+        counts = self.hierarchy is not None and self.hierarchy.counting is not None and self.tier.name == "1"
         try:
-            async with self.session([]):
+            async with self.session([], room=("/room", 1) if counts else None):  # a room's group counts
                 return self
         except MachineError as error:
-            if self.hierarchy is not None:
-                why = f"control groups: a session does not start with them: {error}"
-                return await replace(self, hierarchy=None, passed_over=(*self.passed_over, why))._proven()
-            raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
+            if self.hierarchy is None:
+                raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
+            fewer = replace(self.hierarchy, counting=None) if counts else None
+            why = f"control groups{' of cpuacct' if counts else ''}: a session does not start with them: {error}"
+            return await replace(self, hierarchy=fewer, passed_over=(*self.passed_over, why))._proven()
 
     @property
     def forks(self) -> bool:
