@@ -256,7 +256,8 @@ static void release(struct sampler *sampler, pid_t pid) {
     const bool any_gone = left < sampler->helds;
     sampler->helds = left;
     /* a held thread that became another program has the first one's number now, and is still to be let go */
-    if (any_gone && !is_held(sampler, pid) && !ptrace(PTRACE_INTERRUPT, pid, 0, 0)) sampler->held[sampler->helds++] = pid;
+    if (any_gone && !is_held(sampler, pid) && !ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+        sampler->held[sampler->helds++] = pid;
 }
 
 /* Waits for the ends of threads that are still held, when all have been killed: else the first one has no end. */
