@@ -10,6 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core import phases
+from maxcode.errors import MachineError
+from maxcode.sandbox import sandbox as sandbox_module
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 from tests.support.sandboxed import RUN, let_others_in, weakened
 
@@ -20,13 +23,17 @@ COMMAND = replace(RUN, argv=("sh",), repository=True, processes=64, memory_mb=10
 
 
 def ran(
-    sandbox: Sandbox, jobs: list[Job], measured: bool = True, binds: tuple[tuple[Path, str], ...] = ()
+    sandbox: Sandbox,
+    jobs: list[Job],
+    measured: bool = True,
+    binds: tuple[tuple[Path, str], ...] = (),
+    room: tuple[str, int] = ROOM,
 ) -> list[Ran]:
     """The jobs one after another in one session, as the commands of a repository have it."""
 
     async def go() -> list[Ran]:
         blobs = [blob for job in jobs for blob in job.blobs]
-        async with sandbox.session(blobs, sources={}, room=ROOM, binds=binds) as session:
+        async with sandbox.session(blobs, sources={}, room=room, binds=binds) as session:
             return [await session.run(job, measured) for job in jobs]
 
     return anyio.run(go)
@@ -120,11 +127,33 @@ def test_full_pairs_count_as_the_memory_of_the_command(sandbox: Sandbox, program
     flood = replace(attacking(program("pairs"), "flood"), memory_mb=32, output_mb=1, wall_s=5.0)
 
     async def go() -> Ran:
-        async with sandbox.session(flood.blobs) as session:  # without a /tmp, whose size is added to the limit
-            return await session.run(flood)
+        async with sandbox.session(flood.blobs, room=ROOM) as session:  # no /tmp, whose size is added to the limit
+            with phases.recording() as recorder:
+                ran = await session.run(flood)
+                charged.append(sum(phase.cpu_s for phase in recorder.profile().phases))
+                return ran
 
+    charged: list[float] = []
     found = anyio.run(go)
-    assert found.out_of_memory and not found.ok
+    assert found.out_of_memory and not found.ok and found.wall_s > 0.01
+    assert charged == [pytest.approx(found.cpu_s, abs=0.001)]
+    if counts(sandbox):
+        assert found.cpu_s > 0.01
+
+
+def test_a_session_that_says_nothing_is_no_lack_of_memory(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although the kernel killed a child of the command for it."""
+    if sandbox.hierarchy is None:
+        pytest.skip("no control group here")
+    monkeypatch.setattr(sandbox_module, "_ANSWER_S", -6.0)
+    greedy = replace(COMMAND, argv=("sh", "-c", "head -c 150m /dev/zero | tail; echo $?; sleep 5"), memory_mb=32)
+
+    async def go() -> None:
+        async with sandbox.session([], room=ROOM) as session:
+            await session.run(replace(greedy, output_mb=1, wall_s=8.0))
+
+    with pytest.raises(MachineError, match="no answer within 2 s"):
+        anyio.run(go)
 
 
 @pytest.mark.parametrize("how", ["i", "n"])
@@ -162,3 +191,23 @@ def test_what_a_command_leaves_is_gone_for_the_next_session(sandbox: Sandbox) ->
     (second,) = ran(sandbox, [shell(f'/usr/bin/python3 -c "import os\n{looks}"')])
     assert first.ok and first.left_over == 1 and first.stdout.startswith(b"True")
     assert second.stdout == b"False 3\n" or second.stdout == b"False 2\n"  # process 1, and this one in its shell
+
+
+def test_the_files_of_a_repository_may_be_in_dev_shm(sandbox: Sandbox) -> None:
+    inside = "/dev/shm/cache/tree"
+    job = replace(COMMAND, argv=("env", "-C", inside, "sh", "-c", "touch one /dev/shm/two; ls; ls -d /dev/shm/two"))
+    (found,) = ran(sandbox, [job], room=(inside, 64))
+    assert (found.ok, found.stdout) == (True, b"one\n/dev/shm/two\n"), found
+
+
+def test_a_group_that_counts_and_cannot_be_joined_is_done_without(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if sandbox.hierarchy is None:
+        pytest.skip("no control group here")
+    limiting = replace(sandbox.hierarchy, counting=None)
+    monkeypatch.setattr(sandbox_module, "find_hierarchy", lambda: replace(limiting, counting=tmp_path))
+    found = anyio.run(Sandbox.open)
+    assert found.hierarchy == limiting
+    assert any("cpuacct" in reason for reason in found.passed_over)
+    assert ran(found, [shell("true")])[0].ok

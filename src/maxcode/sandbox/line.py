@@ -46,6 +46,10 @@ class Line:
             raise MachineError(f"the sandbox ended with status {self.process.returncode}{self._complaint()}")
         return packet, fds
 
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
     async def gone(self) -> None:
         """Waits until the shim and every process it started have ended; kills it if it does not end by itself."""
         for patience in (_END_S, float("inf")):

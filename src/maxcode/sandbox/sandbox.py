@@ -13,6 +13,7 @@ import os
 import resource
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -90,15 +91,18 @@ class Sandbox:
         raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
 
     async def _proven(self) -> Self:
-        """This sandbox if a session starts, else the same without a control group, else UnsafeError."""
+        """This sandbox if a session starts, else the same without a control group that counts, or without any, else
+        UnsafeError."""
+        counts = self.hierarchy is not None and self.hierarchy.counting is not None and self.tier.name == "1"
         try:
-            async with self.session([]):
+            async with self.session([], room=("/room", 1) if counts else None):  # a room's group counts
                 return self
         except MachineError as error:
-            if self.hierarchy is not None:
-                why = f"control groups: a session does not start with them: {error}"
-                return await replace(self, hierarchy=None, passed_over=(*self.passed_over, why))._proven()
-            raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
+            if self.hierarchy is None:
+                raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
+            fewer = replace(self.hierarchy, counting=None) if counts else None
+            why = f"control groups{' of cpuacct' if counts else ''}: a session does not start with them: {error}"
+            return await replace(self, hierarchy=fewer, passed_over=(*self.passed_over, why))._proven()
 
     @property
     def forks(self) -> bool:
@@ -216,24 +220,32 @@ class Session:
             raise ValueError("a job may only use the blobs that its session was opened with")
         self._busy = True
         kills = self._group.kills() if self._group else 0
-        before = self._group.used_s() if self._group and measured and job.repository else None
+        before = self._group.used_s() if self._group and job.repository else None
         kind: Kind = ("hosted" if before is None else "counted") if measured else self._kind
+        begun = time.monotonic()
         with ExitStack() as stack:
             packet = pack(self._place.asked(self._limited(job)), kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         with activity(BUILD if kind == "building" else RUN, unless_named=True):
             try:
-                ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+                answer = await self._line.hear(job.wall_s + _ANSWER_S)
             except MachineError:
-                if not job.repository or self._group is None or self._group.kills() == kills:
+                if not (job.repository and self._line.has_ended and self._group and self._group.kills() > kills):
                     raise
-                return _DROWNED  # the session is over: nothing was small enough for the kernel to spare the shim
-            if self._group is not None and before is not None:
-                ran = _with_unknown(ran, (self._group.used_s() or before) - before)
+                ran = _drowned(time.monotonic() - begun, self._used_since(before))
+                charge_cpu(ran.cpu_s)
+                return ran  # the session is over: nothing was small enough for the kernel to spare the shim
+            ran = self._place.told(unpack(job, *answer))
+            ran = _with_unknown(ran, self._used_since(before)) if measured else ran
             charge_cpu(ran.cpu_s)
         self._busy = False
         killed = self._group is not None and self._group.kills() > kills
         return replace(ran, out_of_memory=True) if killed else ran
+
+    def _used_since(self, before: float | None) -> float:
+        """CPU seconds of the group since it had used ``before``; 0 if it does not count."""
+        used = self._group.used_s() if self._group and before is not None else None
+        return 0.0 if used is None or before is None else used - before
 
     @asynccontextmanager
     async def calls(self, job: Job) -> AsyncIterator[Calls]:
@@ -309,8 +321,9 @@ def _scratch() -> Iterator[int]:
         os.close(fd)
 
 
-# A command whose memory is the kernel's, such as full pipes and sockets, took the shim with it.
-_DROWNED = Ran("signal", 9, 0, 0, 0, 0, 0, 0, 0, 0, b"", b"", out_of_memory=True)
+def _drowned(wall_s: float, cpu_s: float) -> Ran:
+    """A command whose memory is the kernel's, such as full pipes and sockets, took the shim with it."""
+    return Ran("signal", 9, cpu_s, 0, wall_s, 0, 0, 0, 0, 0, b"", b"", out_of_memory=True)
 
 
 def _with_unknown(ran: Ran, used_s: float) -> Ran:

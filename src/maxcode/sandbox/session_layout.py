@@ -146,8 +146,8 @@ class Layout:
             words += ["--perms", "0444", "--file", str(fd), path]
         words += self._workplace() if self.files is not None else ["--chdir", _START]
         if self.room is not None:
-            words += ["--size", str(self.room[1] << 20), "--perms", "0777", "--tmpfs", self.room[0]]
             words += ["--size", str(TMP_MB << 20), "--perms", "1777", "--tmpfs", "/dev/shm"]  # named semaphores
+            words += ["--size", str(self.room[1] << 20), "--perms", "0777", "--tmpfs", self.room[0]]
         return [*words, "--remount-ro", "/"]
 
     def _proc_closed(self) -> list[str]:

@@ -10,6 +10,7 @@
 #define MOST_CALLERS 32
 #define STACK_WORDS 1024
 #define MOST_HELD 64
+#define MOST_THREADS 4096 /* among which those to be held are drawn */
 #define STOP_US 500 /* a thread that does not stop so soon waits for a core or in the kernel, and stops later */
 #define LEAF_BYTES 65536 /* of a function without a frame, with those that it jumps to */
 #define NAME 64
@@ -208,26 +209,33 @@ static void note(struct sampler *sampler, pid_t pid) {
     if (sampler->is_go) add_frames(sampler, pid, sample, frame);
 }
 
+static uint32_t chance(uint32_t below) {
+    static uint32_t drawn = 1;
+    drawn = drawn * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)drawn * below >> 32);
+}
+
 /* Makes room: of each two samples one stays, by chance, and from now on half as many are taken. */
 static void halve(struct sampler *sampler) {
-    static uint32_t chance = 1;
-    for (uint32_t i = 0; i < MOST_SAMPLES / 2; i++) {
-        chance = chance * 1664525 + 1013904223;
-        sampler->sample[i] = sampler->sample[2 * i + (chance >> 31)];
-    }
+    for (uint32_t i = 0; i < MOST_SAMPLES / 2; i++) sampler->sample[i] = sampler->sample[2 * i + chance(2)];
     sampler->samples = MOST_SAMPLES / 2;
     sampler->every_us *= 2;
 }
 
+static bool is_stop(const siginfo_t *about) { return about->si_code == CLD_TRAPPED || about->si_code == CLD_STOPPED; }
+
 /* Notes where a held thread is once it stands still, and lets it go; false until then.  It may have ended instead, and
-   another thread than the first one then waits for us to take note of that. */
+   another thread than the first one then waits for us to take note of that.  The first one may have ended unseen, when
+   a thread that is not held became another program under its number. */
 static bool finished(struct sampler *sampler, pid_t pid, pid_t thread) {
     siginfo_t about = {0};
     if (waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL)) return true;
-    if (!about.si_pid) return false;
-    const bool is_stopped = about.si_code == CLD_TRAPPED || about.si_code == CLD_STOPPED;
-    if (is_stopped || thread != pid) waitid(P_PID, (id_t)thread, &about, WEXITED | WSTOPPED | WNOHANG | __WALL);
-    if (!is_stopped) return true;
+    if (!about.si_pid) return thread == pid && ptrace(PTRACE_INTERRUPT, pid, 0, 0); /* once more does no harm */
+    if (!is_stop(&about)) {
+        if (thread != pid) waitid(P_PID, (id_t)thread, &about, WEXITED | WNOHANG | __WALL);
+        return true;
+    }
+    waitid(P_PID, (id_t)thread, &about, WSTOPPED | WNOHANG | __WALL);
     const bool ours = about.si_status >> 8 == PTRACE_EVENT_STOP; /* else a signal, which it shall have */
     if (sampler->samples == MOST_SAMPLES) halve(sampler);
     if (ours) note(sampler, thread);
@@ -235,11 +243,21 @@ static bool finished(struct sampler *sampler, pid_t pid, pid_t thread) {
     return !ptrace(PTRACE_DETACH, thread, 0, (void *)(intptr_t)signal); /* else it was killed just now */
 }
 
+static bool is_held(const struct sampler *sampler, pid_t thread) {
+    for (uint32_t i = 0; i < sampler->helds; i++)
+        if (sampler->held[i] == thread) return true;
+    return false;
+}
+
 static void release(struct sampler *sampler, pid_t pid) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < sampler->helds; i++)
         if (!finished(sampler, pid, sampler->held[i])) sampler->held[left++] = sampler->held[i];
+    const bool any_gone = left < sampler->helds;
     sampler->helds = left;
+    /* a held thread that became another program has the first one's number now, and is still to be let go */
+    if (any_gone && !is_held(sampler, pid) && !ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+        sampler->held[sampler->helds++] = pid;
 }
 
 /* Waits for the ends of threads that are still held, when all have been killed: else the first one has no end. */
@@ -249,9 +267,9 @@ static void bury(const struct sampler *sampler, pid_t pid) {
         if (sampler->held[i] != pid) waitid(P_PID, (id_t)sampler->held[i], &about, WEXITED | __WALL);
 }
 
-static bool is_running(int tasks, const char *name) {
+static bool is_running(int tasks, pid_t thread) {
     char where[32], line[128];
-    snprintf(where, sizeof where, "%.20s/stat", name);
+    snprintf(where, sizeof where, "%d/stat", thread);
     const int fd = openat(tasks, where, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     const ssize_t got = read(fd, line, sizeof line - 1);
@@ -261,28 +279,64 @@ static bool is_running(int tasks, const char *name) {
     return after && after[1] == ' ' && after[2] == 'R';
 }
 
-static bool is_held(const struct sampler *sampler, pid_t thread) {
-    for (uint32_t i = 0; i < sampler->helds; i++)
-        if (sampler->held[i] == thread) return true;
-    return false;
+static struct {
+    const struct sampler *sampler;
+    pid_t pid;
+} holding;
+
+/* A thread that becomes another program waits for the ends of all others, and whoever wants to seize one more waits for
+   it: so their ends are taken note of in the midst of that, which the signal interrupts. */
+static void hear_of_ends(int signal) {
+    const int before = errno;
+    (void)signal;
+    for (uint32_t i = 0; i < holding.sampler->helds; i++) {
+        const pid_t thread = holding.sampler->held[i];
+        siginfo_t about = {0}; /* stops of a traced thread are told of too, whatever is asked for */
+        waitid(P_PID, (id_t)thread, &about, WEXITED | WNOHANG | WNOWAIT | __WALL);
+        if (thread != holding.pid && about.si_pid && !is_stop(&about))
+            waitid(P_PID, (id_t)thread, &about, WEXITED | WNOHANG | __WALL);
+    }
+    errno = before;
 }
 
-/* Holds each thread that is running or waits for a core. */
+static void seize(struct sampler *sampler, pid_t thread) {
+    sampler->held[sampler->helds++] = thread; /* it may end at once */
+    if (!ptrace(PTRACE_SEIZE, thread, 0, 0)) {
+        ptrace(PTRACE_INTERRUPT, thread, 0, 0);
+        return;
+    }
+    if (errno != ESRCH) sampler->trouble = strerror(errno);
+    sampler->helds--;
+}
+
+static uint32_t list_threads(DIR *tasks, pid_t *threads) {
+    uint32_t count = 0;
+    for (const struct dirent *one; count < MOST_THREADS && (one = readdir(tasks));) {
+        threads[count] = (pid_t)atoi(one->d_name);
+        count += threads[count] > 0;
+    }
+    return count;
+}
+
+/* Holds the threads that are running or wait for a core: if they are too many, any of them. */
 static void hold(struct sampler *sampler, pid_t pid) {
+    static pid_t threads[MOST_THREADS];
+    const struct sigaction hearing = {.sa_handler = hear_of_ends, .sa_flags = SA_NOCLDSTOP | SA_RESTART};
     char where[32];
     snprintf(where, sizeof where, "/proc/%d/task", pid);
     DIR *tasks = opendir(where);
     if (!tasks) return;
-    for (const struct dirent *one; sampler->helds < MOST_HELD && (one = readdir(tasks));) {
-        const pid_t thread = (pid_t)atoi(one->d_name);
-        if (thread <= 0 || is_held(sampler, thread) || !is_running(dirfd(tasks), one->d_name)) continue;
-        if (ptrace(PTRACE_SEIZE, thread, 0, 0)) {
-            if (errno != ESRCH) sampler->trouble = strerror(errno);
-            continue;
-        }
-        ptrace(PTRACE_INTERRUPT, thread, 0, 0);
-        sampler->held[sampler->helds++] = thread;
+    const uint32_t count = list_threads(tasks, threads);
+    holding.sampler = sampler, holding.pid = pid;
+    sigaction(SIGCHLD, &hearing, NULL);
+    hear_of_ends(SIGCHLD); /* those that came before */
+    for (uint32_t i = 0; i < count && sampler->helds < MOST_HELD; i++) {
+        const uint32_t drawn = i + chance(count - i);
+        const pid_t thread = threads[drawn];
+        threads[drawn] = threads[i];
+        if (!is_held(sampler, thread) && is_running(dirfd(tasks), thread)) seize(sampler, thread);
     }
+    signal(SIGCHLD, SIG_DFL);
     closedir(tasks);
 }
 

@@ -24,7 +24,7 @@ static void talk(void) {
         struct iovec part = {got, 1};
         struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
         if (socketpair(AF_UNIX, kinds[i], 0, pair)) return;
-        if (fork() == 0) _exit(send(pair[1], "ab", 2, MSG_NOSIGNAL) != 2);
+        if (fork() == 0) _exit(send(pair[1], "ab", 2, MSG_NOSIGNAL | MSG_EOR) != 2);
         if (recv(pair[0], got, 1, MSG_PEEK) != 1 || recvmsg(pair[0], &message, 0) != 1) return;
         if (getsockopt(pair[0], SOL_SOCKET, SO_TYPE, &kind, &size) || shutdown(pair[0], SHUT_WR)) return;
         wait(NULL);
