@@ -103,7 +103,7 @@ def test_no_candidate_is_profiled_where_no_prompt_is_written(sandbox: Sandbox, b
 def test_what_cannot_be_judged_is_refused_with_its_cure(
     evaluator: RoundsEvaluator[Staged, Program], source: str, inputs: str, words: str
 ) -> None:
-    assert words in refused(evaluator, problem_of(source, inputs))
+    assert words in refused(evaluator, problem_of(source, inputs, run_s=30.0))  # 512 MB take their time
 
 
 def test_a_function_that_always_gives_the_same_is_called_degenerate(

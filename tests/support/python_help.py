@@ -11,13 +11,19 @@ ENVIRONMENT = sys.prefix  # that of the tests, which has numpy and scipy
 
 
 def problem_of(
-    source: str, inputs: str, function: str = "", check: str = "", venv: str = "", name: str = "slow.py"
+    source: str,
+    inputs: str,
+    function: str = "",
+    check: str = "",
+    venv: str = "",
+    name: str = "slow.py",
+    run_s: float = 2.0,
 ) -> Problem:
     """A Python function; its name is that of the first function of the source if it is not given."""
     function = function or source.partition("def ")[2].partition("(")[0]
     spec = PythonSpec(function, inputs, check=check, venv=venv)
     program = Program({name: source})
-    return Problem(function, "python", "python", program, ProgramSpec(python=spec, limits=Limits(run_s=2.0)))
+    return Problem(function, "python", "python", program, ProgramSpec(python=spec, limits=Limits(run_s=run_s)))
 
 
 def of_folder(folder: Path, name: str) -> Problem:

@@ -36,7 +36,7 @@ ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<6I5Q")
 _REPLY = struct.Struct("<Ii6Q4I4Q64s")
-_SAMPLE = struct.Struct("<II33Q")
+_SAMPLE = struct.Struct("<II34Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
@@ -177,11 +177,13 @@ class Sample:
     ``address``: an address in the ELF file, as addr2line takes it.
     ``callers``: such addresses of the program's calls on the stack, innermost first; each is a return address, just
     after its call.
+    ``cpu_ns``: what it counts: how long the thread ran since its sample before; 1 of each where the kernel hides that.
     """
 
     module: str
     address: int
     callers: tuple[int, ...]
+    cpu_ns: int
 
 
 @final
@@ -335,8 +337,9 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 def _samples(raw: bytes, count: int) -> tuple[Sample, ...]:
     """Reads ``count`` records and, after them, the names of the modules."""
     names = ["", *raw[count * _SAMPLE.size :].decode(errors="replace").split("\0")[1:]]
-    records = _SAMPLE.iter_unpack(raw[: count * _SAMPLE.size])
-    return tuple(Sample(names[module], address, tuple(callers[:n])) for module, n, address, *callers in records)
+    records = list(_SAMPLE.iter_unpack(raw[: count * _SAMPLE.size]))
+    told = any(ns for _, _, ns, *_ in records)
+    return tuple(Sample(names[at], place, tuple(of[:n]), ns if told else 1) for at, n, ns, place, *of in records)
 
 
 def _contents(fd: int, cap: int) -> bytes:

@@ -2,6 +2,7 @@
  *
  * A few thousand times a second the shim stops each thread of its child that is running, notes where it is and which
  * calls of the program itself led there, and lets it go.  That slows the program: for diagnosis, never for timing.
+ * On a busy machine the shim itself may wait, and looks seldom: so a sample has the time that the thread ran before it.
  * Addresses are those of the ELF file, as debuggers and addr2line use them.  A thread is traced while it is looked at,
  * and not between: else a signal would hold it until the next look.
  */
@@ -17,6 +18,7 @@
 
 struct sample {
     uint32_t module, callers;
+    uint64_t cpu_ns; /* how long the thread had run since it was noted before */
     uint64_t address, caller[MOST_CALLERS];
 };
 
@@ -30,6 +32,7 @@ struct sampler {
     uint32_t helds;
     bool is_go;
     uint64_t every_us, pause_us; /* the pause is longer where many threads run: they shall get on */
+    uint64_t ran_ns[MOST_THREADS]; /* of each thread when it was noted, by its number */
     uint32_t samples, mappings, modules;
     const char *trouble;
     char name[MOST_MAPPINGS][NAME]; /* of modules, which keep their numbers; 0 is the program itself */
@@ -58,6 +61,7 @@ static void start_sampling(struct sampler *sampler, int notes) {
     sampler->every_us = sampler->pause_us = 200;
     sampler->helds = 0;
     sampler->is_go = false;
+    memset(sampler->ran_ns, 0, sizeof sampler->ran_ns);
     be_prompt(true);
     poll_for(&started, 1, 1000000); /* its other end closes on exec; before that the child cannot be traced */
 }
@@ -183,6 +187,21 @@ static void add_frames(const struct sampler *sampler, pid_t pid, struct sample *
     }
 }
 
+/* How long a thread that stands still had run since the last call of this; 0 if the kernel does not tell. */
+static uint64_t ran_since(struct sampler *sampler, pid_t thread) {
+    char where[64], line[64];
+    snprintf(where, sizeof where, "/proc/%d/schedstat", thread);
+    const int fd = open(where, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    const ssize_t got = read(fd, line, sizeof line - 1);
+    close(fd);
+    line[got > 0 ? got : 0] = 0;
+    uint64_t *const before = &sampler->ran_ns[thread % MOST_THREADS];
+    const uint64_t ran = strtoull(line, NULL, 10), since = ran > *before ? ran - *before : 0;
+    *before = ran;
+    return since;
+}
+
 static void note(struct sampler *sampler, pid_t pid) {
     struct user_regs_struct registers;
     struct iovec into = {&registers, sizeof registers};
@@ -197,7 +216,8 @@ static void note(struct sampler *sampler, pid_t pid) {
     const struct mapping *mapping = mapping_at(sampler, at);
     if (!mapping) return;
     struct sample *sample = &sampler->sample[sampler->samples++];
-    *sample = (struct sample){.module = mapping->module, .address = at - mapping->base};
+    *sample = (struct sample){
+        .module = mapping->module, .cpu_ns = ran_since(sampler, pid), .address = at - mapping->base};
 #if defined(__aarch64__)
     add_caller(sampler, pid, sample, registers.regs[30]);
 #endif
@@ -215,9 +235,12 @@ static uint32_t chance(uint32_t below) {
     return (uint32_t)((uint64_t)drawn * below >> 32);
 }
 
-/* Makes room: of each two samples one stays, by chance, and from now on half as many are taken. */
+/* Makes room: of each two samples one stays, by chance, for both, and from now on half as many are taken. */
 static void halve(struct sampler *sampler) {
-    for (uint32_t i = 0; i < MOST_SAMPLES / 2; i++) sampler->sample[i] = sampler->sample[2 * i + chance(2)];
+    for (uint32_t i = 0; i < MOST_SAMPLES / 2; i++) {
+        sampler->sample[i] = sampler->sample[2 * i + chance(2)];
+        sampler->sample[i].cpu_ns *= 2;
+    }
     sampler->samples = MOST_SAMPLES / 2;
     sampler->every_us *= 2;
 }

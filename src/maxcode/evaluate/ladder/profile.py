@@ -93,13 +93,16 @@ def _parsed(text: str) -> Iterator[tuple[int, _Place]]:
 def _shares(samples: Sequence[Sample], places: dict[int, _Place], first: str) -> tuple[Hotspot, ...]:
     """``first``: the file whose lines are named; of another one only the file is."""
     counts: Counter[_Place] = Counter()
+    spent: Counter[_Place] = Counter()
     for sample in samples:
         at = _address(sample)
         function, line, file = places.get(at, ("", 0, "")) if at is not None else ("", 0, "")
         is_first = file in ("", first)
-        counts[(sample.module or function or "?", line if is_first else 0, "" if is_first else file[:200])] += 1
-    total = sum(counts.values())
-    kept = counts.most_common(SPOTS_KEPT)
+        place = (sample.module or function or "?", line if is_first else 0, "" if is_first else file[:200])
+        counts[place] += 1
+        spent[place] += sample.cpu_ns
+    total = sum(spent.values())
     return tuple(
-        Hotspot(printable(name[:120]), line, round(n / total, 4), n, printable(file)) for (name, line, file), n in kept
+        Hotspot(printable(place[0][:120]), place[1], round(ns / total, 4), counts[place], printable(place[2]))
+        for place, ns in spent.most_common(SPOTS_KEPT)
     )

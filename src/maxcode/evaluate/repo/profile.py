@@ -173,7 +173,7 @@ async def _by_samples(commands: Commands, command: str, tree: Tree) -> RepoProfi
     places = {at: places_of(seen, tree) for at, seen in frames.items()}
     found = Costs()
     for sample in samples:
-        add_stack(found, _stack(sample, places, tree), 1)
+        add_stack(found, _stack(sample, places, tree), sample.cpu_ns)
     how = f"{len(samples)} samples of its running threads"
     has_lines = any(line for seen in frames.values() for _, _, line in seen)
     how = how if has_lines else f"{how}, by names alone (compile with -g)"
