@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import final
 
 import click
 
 from maxcode import __version__
 from maxcode.cli.terminal import echo, echo_usage, guard
-from maxcode.errors import InputError, MaxcodeError
+from maxcode.errors import InputError, MaxcodeError, unknown
 
 VERBS = (
     "optimize", "ask", "tell", "evaluate", "verify", "capture", "race", "scout", "bench", "compare", "train", "cluster",
@@ -35,12 +36,18 @@ class Verbs(click.Group):
         return sorted(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a verb, or None if there is none of that name."""
+        """The command of a verb; InputError if there is none of that name."""
         if cmd_name not in VERBS:
-            return None
+            raise _no_verb(cmd_name)
         module = import_module(f"maxcode.cli.{_ELSEWHERE.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in _UNDERSCORED else cmd_name)
         return command
+
+
+def _no_verb(word: str) -> InputError:
+    if Path(word).exists():
+        return InputError(f"{word} is no command; to make it faster: maxcode optimize {word}")
+    return unknown("command", word, VERBS, "`maxcode --help` lists all")
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -190,8 +190,10 @@ def _in_words(message: str) -> str:
 
 
 def _sensible(found: Description, where: str) -> None:
-    if bool(found.source) == bool(found.sources):
-        raise InputError(f'{where}: name the program with source = "slow.cpp", or with sources = [...], not both')
+    if found.source and found.sources:
+        raise InputError(f"{where} has source and sources; leave one of them out")
+    if not found.source and not found.sources:
+        raise InputError(f'{where} names no program; write source = "slow.cpp" into it, with the name of yours')
     parts = PurePosixPath(found.id).parts
     if ".." in parts or "/" in parts or not found.id.isprintable():
         raise InputError(f"{where}: id is {found.id!r}; it names the run folder, so it must be a plain name")

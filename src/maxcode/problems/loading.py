@@ -27,7 +27,7 @@ from maxcode.core.types import (
     Program,
     ProgramSpec,
 )
-from maxcode.errors import InputError
+from maxcode.errors import InputError, unknown
 from maxcode.evaluate.python.runtime import find_python
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, made_outputs, split
@@ -41,7 +41,7 @@ from maxcode.problems.recipe import Place, Recipe, recipe_of
 from maxcode.problems.repository import KIND, repository
 from maxcode.problems.started_with import data_files
 from maxcode.problems.suite import Given, Origin
-from maxcode.problems.suites import given, is_named
+from maxcode.problems.suites import SUITES, given, is_named
 
 _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 
@@ -88,7 +88,7 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         return from_given(given(source), overrides or {})
     overrides, paths = apart(overrides or {})
     if not os.path.lexists(source):
-        raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
+        raise _missing(source)
     if is_mixture(source):
         raise InputError(f"{source} is a suite of several problems; give it to `maxcode bench`, or name one of them")
     if source.is_dir() or source.suffix == ".toml":
@@ -103,6 +103,12 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         return _assemble(found, material, found.id or path.parent.resolve().name)
     loaded = _bare(source, tests, overrides, paths)
     return replace(loaded, notes=(*loaded.notes, *_unused_description(source)))
+
+
+def _missing(source: Path) -> InputError:
+    if re.match("[a-z]+:[^/]", str(source)):
+        return unknown("suite", str(source).partition(":")[0], SUITES)
+    return InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
 
 
 def _bare(source: Path, tests: Path | None, overrides: Mapping[str, Any], given: GivenPaths) -> Loaded:
