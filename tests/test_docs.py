@@ -172,6 +172,11 @@ def test_every_page_of_the_docs_can_be_reached_from_the_index() -> None:
     assert set(PAGES[2:]) <= reached
 
 
+def test_every_page_of_the_docs_is_in_the_navigation_of_the_site() -> None:
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text()))
+    assert listed >= {page.relative_to(ROOT / "docs").as_posix() for page in PAGES[2:]}
+
+
 def test_no_line_of_prose_is_wider_than_130_characters() -> None:
     for page in [*PAGES, ROOT / "benchmarks" / "RESULTS.md"]:
         wide = [line for line in prose(page).splitlines() if len(line) > 130 and not line.startswith("|")]
