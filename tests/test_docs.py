@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import pytest
 
 from maxcode.llm import prompts
 from maxcode.problems.description import Description, describe
+from maxcode.train.config import config_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -206,6 +207,20 @@ def test_the_page_of_problems_has_every_key_with_its_default() -> None:
     assert told[""] | in_words | {"language"} >= {one.name for one in fields(Description)}
     for name in TABLES:
         assert told[name] >= {one.name for one in fields(getattr(Description(), name))}, name
+
+
+def test_the_page_of_training_has_every_key_with_its_default() -> None:
+    (block,) = (one.text for one in all_blocks(ROOT / "docs" / "reference" / "training.md") if one.kind == "toml")
+    free = [line.split("=")[0].strip() for line in block.splitlines() if "no default" in line]
+    table = tomllib.loads(block)
+    shown = config_of(table, "docs/reference/training.md", Path())
+    usual = config_of({"problems": table["problems"]}, "nothing", Path())
+    assert set(table) >= {one.name for one in fields(usual)} - {"folder"}
+    for name, inner in table.items():
+        assert not isinstance(inner, dict) or set(inner) == {one.name for one in fields(getattr(usual, name))}, name
+    chosen = {"model": replace(shown.model, lora=None), "grpo": replace(shown.grpo, vllm=None)}
+    assert free == ["problems", "lora", "vllm"]
+    assert replace(shown, **chosen) == usual
 
 
 def test_the_page_of_prompts_shows_the_templates_of_today() -> None:

@@ -61,6 +61,13 @@ def test_every_verb_has_its_own_name() -> None:
     assert [command(verb).name for verb in VERBS] == list(VERBS)
 
 
+def test_the_first_help_has_each_verb_once_in_its_group_and_in_one_whole_line() -> None:
+    text = CliRunner().invoke(cli, ["--help"], terminal_width=100).output
+    rows = [line.split() for line in text.partition("Make a program faster:")[2].splitlines() if line[:1] == " "]
+    assert [row[0] for row in rows] == list(VERBS)
+    assert all(row[-1].endswith(".") for row in rows)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

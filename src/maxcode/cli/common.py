@@ -81,7 +81,7 @@ goal_options = together(  # what is measured, and where
 
 problem_options = together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
-                 "or input.K.txt with output.K.txt."),
+                 "or input.K.txt with output.K.txt; without an output that of the original is expected."),
     click.option("--args", "args", help="Arguments of the program in one string, the same in every run: '-n 3'."),
     click.option("--file", "files", multiple=True, metavar="[NAME=]PATH", help="Data file that the program can read in "
                  "the folder where it starts; may be repeated."),
