@@ -68,6 +68,12 @@ def test_the_first_help_has_each_verb_once_in_its_group_and_in_one_whole_line() 
     assert all(row[-1].endswith(".") for row in rows)
 
 
+@pytest.mark.parametrize("verb", ["train", "cluster", "problems", "export", "referee", "skill"])
+def test_the_help_of_a_group_has_one_whole_line_for_each_command(verb: str) -> None:
+    rows = sections(verb)["Commands"].splitlines()
+    assert rows and all(row[:3].strip() and row.endswith(".") and "..." not in row for row in rows), rows
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -77,6 +83,7 @@ def test_the_first_help_has_each_verb_once_in_its_group_and_in_one_whole_line() 
         ("evaluate --against slow.c", "no CANDIDATE: give the program to measure"),
         ("evaluate slow.c --reference --against slow.c", "leave out it or the CANDIDATE"),
         ("optimize pi:test", "unknown suite 'pi'; did you mean 'pie'?"),
+        ("optimize .", "has no problem.toml; write one, or give its source: slow.c --tests tests\n"),
         ("optimize empty", "empty/problem.toml names no program; write source = "),
         ("optimize slow.c --tests none", "the tests folder none does not exist; make a folder of tests (NAME.in with "),
         ("verify empty", "there is no empty/certificate.json; give a certificate.json or its folder"),
@@ -85,6 +92,7 @@ def test_the_first_help_has_each_verb_once_in_its_group_and_in_one_whole_line() 
 def test_a_first_mistake_is_answered_by_its_cure(words: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text("int main(void) { return 0; }\n")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "tests").mkdir()
     (tmp_path / "empty" / "problem.toml").touch()
     done = maxcode_here(*words.split(), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -24,6 +24,7 @@ An unknown key is refused with the nearest spelling, a wrong type with the expec
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
@@ -148,7 +149,7 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
     _known_value(table, "goal", _GOALS, where)
     _known_value(table, "tie_break", ("instructions",), where)
     _known_value(table, "checker_beside", ("pie",), where)
-    _known_value(table, "kind", ("program", "function", "module"), where)
+    _known_value(table, "kind", ("program", "function", "module", "repo"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
     found = converted(table, Description, where)
     if found.kind == "function" and found.python != PythonTable():
@@ -185,8 +186,18 @@ def converted(table: Mapping[str, Any], kind: type[T], where: str) -> T:
 def _in_words(message: str) -> str:
     """A validation message in terms of a TOML file: the key first, then the expected type."""
     complaint, _, path = message.partition(" - at ")
+    complaint = re.sub("`([a-z |]+)`", _in_toml, complaint)
     key = path.strip("`").removeprefix("$").removeprefix(".")
     return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}" if key else complaint
+
+
+_TYPES = {"object": "a table", "array": "a list", "str": "a text", "int": "a whole number", "float": "a number",
+          "bool": "true or false", "null": ""}  # fmt: skip
+
+
+def _in_toml(types: re.Match[str]) -> str:
+    """Names of types in words, "`array | null`" as "a list": TOML has no null."""
+    return " or ".join(filter(None, (_TYPES.get(one, one) for one in types[1].split(" | "))))
 
 
 def _sensible(found: Description, where: str) -> None:
@@ -213,7 +224,11 @@ def _sensible(found: Description, where: str) -> None:
     for name in found.permitted or ():
         if name not in TECHNIQUES:
             raise unknown(f"technique in `permitted` of {where}:", name, TECHNIQUES)
-    if (found.kind == "function") != bool(found.function.name):
+    if found.kind == "function" and not found.function.name:
+        raise InputError(
+            f"{where} names no function; write it into a table: [function] for C and C++, [python] for Python"
+        )
+    if found.kind != "function" and found.function.name:
         raise InputError(
             f'{where}: the table [function] belongs to kind = "function" in C and C++, and only there; a Python '
             "function has the table [python]"

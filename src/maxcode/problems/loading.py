@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, final
 
-from maxcode.code.languages import Language, language, language_of
+from maxcode.code.languages import LANGUAGES, Language, language, language_of
 from maxcode.core.files import FileKind, read_text, read_toml
 from maxcode.core.types import (
     KINDS,
@@ -94,7 +94,7 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     if source.is_dir() or source.suffix == ".toml":
         path = source / DESCRIPTION if source.is_dir() else source
         if not os.path.lexists(path):
-            raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
+            raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or {_with_tests(source)}")
         table = merged(read_toml(path), overrides)
         if table.get("kind") == KIND:
             return _repository(table, path, tests, paths)
@@ -109,6 +109,14 @@ def _missing(source: Path) -> InputError:
     if re.match("[a-z]+:[^/]", str(source)):
         return unknown("suite", str(source).partition(":")[0], SUITES)
     return InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
+
+
+def _with_tests(folder: Path) -> str:
+    suffixes = {suffix for row in LANGUAGES.values() for suffix in row.suffixes}
+    sources = [path for path in sorted(folder.glob("*")) if path.suffix in suffixes]
+    if len(sources) != 1 or not (folder / "tests").is_dir():
+        return "give a source file with --tests"
+    return f"give its source: {sources[0]} --tests {folder / 'tests'}"
 
 
 def _bare(source: Path, tests: Path | None, overrides: Mapping[str, Any], given: GivenPaths) -> Loaded:
