@@ -218,9 +218,9 @@ def test_the_page_of_training_has_every_key_with_its_default() -> None:
     assert set(table) >= {one.name for one in fields(usual)} - {"folder"}
     for name, inner in table.items():
         assert not isinstance(inner, dict) or set(inner) == {one.name for one in fields(getattr(usual, name))}, name
-    chosen = {"model": replace(shown.model, lora=None), "grpo": replace(shown.grpo, vllm=None)}
     assert free == ["problems", "lora", "vllm"]
-    assert replace(shown, **chosen) == usual
+    usual_model, usual_grpo = replace(shown.model, lora=None), replace(shown.grpo, vllm=None)
+    assert replace(shown, model=usual_model, grpo=usual_grpo) == usual
 
 
 def test_the_page_of_prompts_shows_the_templates_of_today() -> None:
