@@ -24,7 +24,6 @@ An unknown key is refused with the nearest spelling, a wrong type with the expec
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
@@ -34,6 +33,7 @@ import msgspec
 
 from maxcode.code.domains import domain_of
 from maxcode.code.techniques import TECHNIQUES
+from maxcode.core.files import toml_complaint
 from maxcode.core.types import Checker, Clock, Kind, Limits
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
@@ -180,24 +180,7 @@ def converted(table: Mapping[str, Any], kind: type[T], where: str) -> T:
     try:
         return msgspec.convert(dict(table), kind)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {_in_words(str(error))}") from error
-
-
-def _in_words(message: str) -> str:
-    """A validation message in terms of a TOML file: the key first, then the expected type."""
-    complaint, _, path = message.partition(" - at ")
-    complaint = re.sub("`([a-z |]+)`", _in_toml, complaint)
-    key = path.strip("`").removeprefix("$").removeprefix(".")
-    return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}" if key else complaint
-
-
-_TYPES = {"object": "a table", "array": "a list", "str": "a text", "int": "a whole number", "float": "a number",
-          "bool": "true or false", "null": ""}  # fmt: skip
-
-
-def _in_toml(types: re.Match[str]) -> str:
-    """Names of types in words, "`array | null`" as "a list": TOML has no null."""
-    return " or ".join(filter(None, (_TYPES.get(one, one) for one in types[1].split(" | "))))
+        raise InputError(f"{where}: {toml_complaint(error)}") from error
 
 
 def _sensible(found: Description, where: str) -> None:
