@@ -8,10 +8,10 @@ is no GPU; 130 interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import final
 
 import click
@@ -81,7 +81,7 @@ class Verbs(click.Group):
 
 
 def _no_verb(word: str) -> InputError:
-    if Path(word).exists():
+    if os.path.exists(word):  # False for a word that can be no name
         return InputError(f"{word} is no command; to make it faster: maxcode optimize {word}")
     return unknown("command", word, VERBS, "`maxcode --help` lists all")
 
