@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import pytest
 
 from maxcode.llm import prompts
 from maxcode.problems.description import Description, describe
+from maxcode.train.config import config_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -172,6 +173,11 @@ def test_every_page_of_the_docs_can_be_reached_from_the_index() -> None:
     assert set(PAGES[2:]) <= reached
 
 
+def test_every_page_of_the_docs_is_in_the_navigation_of_the_site() -> None:
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text()))
+    assert listed >= {page.relative_to(ROOT / "docs").as_posix() for page in PAGES[2:]}
+
+
 def test_no_line_of_prose_is_wider_than_130_characters() -> None:
     for page in [*PAGES, ROOT / "benchmarks" / "RESULTS.md"]:
         wide = [line for line in prose(page).splitlines() if len(line) > 130 and not line.startswith("|")]
@@ -201,6 +207,20 @@ def test_the_page_of_problems_has_every_key_with_its_default() -> None:
     assert told[""] | in_words | {"language"} >= {one.name for one in fields(Description)}
     for name in TABLES:
         assert told[name] >= {one.name for one in fields(getattr(Description(), name))}, name
+
+
+def test_the_page_of_training_has_every_key_with_its_default() -> None:
+    (block,) = (one.text for one in all_blocks(ROOT / "docs" / "reference" / "training.md") if one.kind == "toml")
+    free = [line.split("=")[0].strip() for line in block.splitlines() if "no default" in line]
+    table = tomllib.loads(block)
+    shown = config_of(table, "docs/reference/training.md", Path())
+    usual = config_of({"problems": table["problems"]}, "nothing", Path())
+    assert set(table) >= {one.name for one in fields(usual)} - {"folder"}
+    for name, inner in table.items():
+        assert not isinstance(inner, dict) or set(inner) == {one.name for one in fields(getattr(usual, name))}, name
+    assert free == ["problems", "lora", "vllm"]
+    usual_model, usual_grpo = replace(shown.model, lora=None), replace(shown.grpo, vllm=None)
+    assert replace(shown, model=usual_model, grpo=usual_grpo) == usual
 
 
 def test_the_page_of_prompts_shows_the_templates_of_today() -> None:

@@ -213,7 +213,7 @@ def test_a_hostile_agent_has_no_effect(
 
 def test_an_agent_that_would_be_shown_a_hidden_test_is_refused(problem: Problem, tmp_path: Path) -> None:
     model = agent(tmp_path, "echo x", show=(tmp_path,))
-    with pytest.raises(InputError, match=r"holds the hidden test 01\.in; take it out of agent\.show"):
+    with pytest.raises(InputError, match=r"holds the held-out test 01\.in; take it out of agent\.show"):
         proposed(problem, model)
 
 

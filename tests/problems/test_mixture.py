@@ -132,7 +132,7 @@ def test_a_problem_is_taken_once_and_two_ways_of_one_are_refused(place: Path) ->
         ('[[problems]]\nsource = "pie:test"\nonly = ["*/p9/*"]', r"no problem of pie:test matches '\*/p9/\*'"),
         ('[[problems]]\nsource = "pie:test"\nsample = 9', "sample is 9, and there are 4"),
         ('[[problems]]\nsource = "pie:test"\nlimit = 0', "limit is 0"),
-        ('[[problems]]\nsource = "pie:test"\nlimit = "two"', "`limit`: expected `int`"),
+        ('[[problems]]\nsource = "pie:test"\nlimit = "two"', "`limit`: expected a whole number"),
         ('[[problems]]\nsource = "suite.toml"', "cannot be part of another"),
         ("problems = []", "names no problems"),
     ],

@@ -143,3 +143,9 @@ def test_commands_may_have_used_any_compiler_that_was_there(place: Path) -> None
         assert with_compilers(place / "run", problem, go="go1.19.8") == ""
         told = with_compilers(place / "run", problem, go="go1.19.8", python="Python 2")
         assert "(machine.compilers.python was Python 1, now Python 2)" in told
+
+
+def test_a_folder_of_another_problem_is_refused_by_that_alone(tmp_path: Path) -> None:
+    check_header(tmp_path / "run", {"problem": "gemm", "source": "gemm.c", "method": "elites"}, MAY_CHANGE)
+    with pytest.raises(RecordError, match=r"holds another run \(problem was gemm, now caesar\); give --out "):
+        check_header(tmp_path / "run", {"problem": "caesar", "source": "slow.c", "method": "beam"}, MAY_CHANGE)

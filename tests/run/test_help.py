@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 
 from maxcode.cli import VERBS, cli
 from maxcode.cli.option_groups import GROUPS, RARE
+from tests.support.cli import maxcode_here
 
 HEADINGS = ["Problem", "Who proposes", "Budget", "Measuring", "Output"]
 
@@ -54,10 +57,46 @@ def test_a_group_names_options_that_exist() -> None:
     assert {name for names in GROUPS.values() for name in names} <= known
 
 
-def test_every_verb_has_its_own_name_and_a_word_that_is_none_is_refused() -> None:
+def test_every_verb_has_its_own_name() -> None:
     assert [command(verb).name for verb in VERBS] == list(VERBS)
-    found = CliRunner().invoke(cli, ["optimise"])
-    assert (found.exit_code, "No such command 'optimise'" in found.output) == (2, True)
+
+
+def test_the_first_help_has_each_verb_once_in_its_group_and_in_one_whole_line() -> None:
+    text = CliRunner().invoke(cli, ["--help"], terminal_width=100).output
+    rows = [line.split() for line in text.partition("Make a program faster:")[2].splitlines() if line[:1] == " "]
+    assert [row[0] for row in rows] == list(VERBS)
+    assert all(row[-1].endswith(".") for row in rows)
+
+
+@pytest.mark.parametrize("verb", ["train", "cluster", "problems", "export", "referee", "skill"])
+def test_the_help_of_a_group_has_one_whole_line_for_each_command(verb: str) -> None:
+    rows = sections(verb)["Commands"].splitlines()
+    assert rows and all(row[:3].strip() and row.endswith(".") and "..." not in row for row in rows), rows
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("optimise slow.c", "unknown command 'optimise'; did you mean 'optimize'?"),
+        ("slow.c", "slow.c is no command; to make it faster: maxcode optimize slow.c\n"),
+        ("evaluate slow.c", "Error: Missing option '--against'. The original: a source file with --tests, "),
+        ("evaluate --against slow.c", "no CANDIDATE: give the program to measure"),
+        ("evaluate slow.c --reference --against slow.c", "leave out it or the CANDIDATE"),
+        ("optimize pi:test", "unknown suite 'pi'; did you mean 'pie'?"),
+        ("optimize .", "has no problem.toml; write one, or give its source: slow.c --tests tests\n"),
+        ("optimize empty", "empty/problem.toml names no program; write source = "),
+        ("optimize slow.c --tests none", "the tests folder none does not exist; make a folder of tests (NAME.in with "),
+        ("verify empty", "there is no empty/certificate.json; give a certificate.json or its folder"),
+    ],
+)
+def test_a_first_mistake_is_answered_by_its_cure(words: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "slow.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "empty" / "problem.toml").touch()
+    done = maxcode_here(*words.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
 
 
 def test_tell_shows_that_id_may_be_left_out_and_when() -> None:

@@ -18,7 +18,7 @@ from maxcode.run.complete_request import completed
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
-from maxcode.run.request_checks import refuse_without_rules
+from maxcode.run.request_checks import refuse_replay, refuse_without_rules
 
 SUM = '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d\\n", n); return 0; }\n'
 
@@ -192,3 +192,9 @@ def test_an_original_that_does_not_build_is_told_before_its_candidate(tmp_path: 
     (tmp_path / "fast.c").write_text("int main(void) { return y; }\n")
     with pytest.raises(InputError, match=r"the original slow\.c does not build"):
         evaluate_source(tmp_path / "fast.c", request)
+
+
+def test_a_replay_of_no_run_is_refused(tmp_path: Path) -> None:
+    request = replace(program(tmp_path, "slow.c", SUM), replay=tmp_path / "none")
+    with pytest.raises(InputError, match="none is no run folder; give --replay a run"):
+        refuse_replay(request, tmp_path / "run")

@@ -92,7 +92,7 @@ def test_stages_are_read_from_toml(tmp_path: Path) -> None:
         ({"stage": []}, "list of stages is empty"),
         ({"stage": [{"name": "x", "permitted": ["simt"]}]}, "did you mean 'simd'"),
         ({"stage": [{"name": "x", "permited": []}]}, "did you mean 'permitted'"),
-        ({"stage": [{"name": 3}]}, "str"),
+        ({"stage": [{"name": 3}]}, "`stage.0..name`: expected a text"),
         ({"stage": [{"name": "x"}], "promotion": {"patient": 3}}, "did you mean 'patience'"),
     ],
 )

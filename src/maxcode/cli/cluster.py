@@ -27,7 +27,7 @@ def cluster() -> None:
     """Schedulers and benchmark nodes for `--cluster` (docs/how-to/use-a-cluster.md)."""
 
 
-@cluster.command()
+@cluster.command(short_help="Run a benchmark node.")
 @click.argument("address")
 @click.option("--cores", required=True, help="Cores that the node times on; it does not share them, e.g. 2-3.")
 @click.option("--build-cores", default="", help="Cores that build at the same time, e.g. 0-1.  [default: none]")
@@ -46,7 +46,7 @@ def node(address: str, cores: str, build_cores: str, name: str, host: str, until
     _until_stopped(lambda stop: be_node(plan, stop, security), until_eof)
 
 
-@cluster.command()
+@cluster.command(short_help="Run the scheduler.")
 @click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on; nodes and drivers "
               "on other machines must be able to reach it.")  # fmt: skip
 @click.option(
@@ -77,7 +77,7 @@ def scheduler(host: str, port: int, plain: bool) -> None:
     _until_stopped(serve, False)
 
 
-@cluster.command(name="keys")
+@cluster.command(name="keys", short_help="Make the keys of a cluster.")
 def keys_() -> None:
     """Make the keys of a cluster and print their folder; every machine of the cluster needs a copy."""
     require_dask()
@@ -85,7 +85,7 @@ def keys_() -> None:
     echo(keys.folder())
 
 
-@cluster.command()
+@cluster.command(short_help="Print the job script of a queue.")
 @click.argument("spec", metavar="slurm:SITE.toml|pbs:SITE.toml")
 def script(spec: str) -> None:
     """Print the job script of a queue; nothing is started."""

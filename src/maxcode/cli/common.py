@@ -81,7 +81,7 @@ goal_options = together(  # what is measured, and where
 
 problem_options = together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
-                 "or input.K.txt with output.K.txt."),
+                 "or input.K.txt with output.K.txt; without an output that of the original is expected."),
     click.option("--args", "args", help="Arguments of the program in one string, the same in every run: '-n 3'."),
     click.option("--file", "files", multiple=True, metavar="[NAME=]PATH", help="Data file that the program can read in "
                  "the folder where it starts; may be repeated."),
@@ -118,7 +118,7 @@ model_options = together(  # the models, how they are called, and their highest 
                  "agent, which edits files), ask (`maxcode ask` and `maxcode tell`), or file.py:name.  "
                  "[default: rewriter; kernels for functions, modules for PyTorch modules]"),
     click.option("--critic", default="", help="Critic that explains results to the policy: rules, llm (the "
-                 "policy's model), or llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
+                 "policy's model), llm:MODEL, or command:CMD.  [default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
                  help="Form of a model's answer: a whole program, or SEARCH/REPLACE edits (cheaper if it is long)."),
     click.option("--provider", type=click.Choice(get_args(Provider)), help="API of the model.  auto: Anthropic for "

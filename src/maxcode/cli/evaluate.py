@@ -64,8 +64,10 @@ def evaluate(
     out, profiles, is_metric = options.pop("out"), options.pop("profile_self"), options.pop("metric_line")
     if is_metric and json_:
         raise click.UsageError("--metric-line and --json exclude each other: the JSON has the same figures")
-    if reference == (candidate is not None):
-        raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
+    if candidate is None and not reference:
+        raise click.UsageError("no CANDIDATE: give the program to measure, a file or a folder")
+    if candidate is not None and reference:
+        raise click.UsageError("--reference measures the suite's own version; leave out it or the CANDIDATE")
     request = Request(
         source,
         tests,

@@ -18,7 +18,7 @@ def export() -> None:
     """Write runs in the formats of other projects."""
 
 
-@export.command()
+@export.command(short_help="Write runs as KernelBench's results.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder to write to.")
 @click.option("--name", default="maxcode", show_default=True, help="Name of the run in the exported files.")

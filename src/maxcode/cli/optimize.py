@@ -85,11 +85,12 @@ from maxcode.search.methods import candidates
 def optimize(
     source: Path, tests: Path | None, json_: bool, dry_run: bool, fail_on: Sequence[str], **options: Any
 ) -> int:
-    """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
-    KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME,
-    algotune:TASK).
+    """Make SOURCE faster: a program with --tests, a folder with problem.toml (a program, function or repository), a
+    PyTorch module in the KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME,
+    polybench:NAME, algotune:TASK).
 
-    The built-in policies know C and C++ (rewriter, kernels), Python (rewriter) and PyTorch (modules).
+    The built-in policies know C and C++ (rewriter, kernels), Python (rewriter) and PyTorch (modules).  Programs in
+    Rust, Go, Java and JavaScript need --policy llm:MODEL or ask.
 
     One Ctrl-C stops within seconds (a model's answer under way is waited for); the same command resumes the run.
     """

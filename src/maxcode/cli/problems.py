@@ -22,7 +22,7 @@ def problems() -> None:
     """Check and prepare problems before a search."""
 
 
-@problems.command("list")
+@problems.command("list", short_help="List problems, and what cannot be used.")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 @as_json
 def list_(sources: tuple[Path, ...], json_: bool) -> int:
@@ -49,7 +49,7 @@ def _listed(one: Surveyed) -> str:
     return f"{one.name}  {problem.kind}, {problem.language}{tests}{tags}"
 
 
-@problems.command()
+@problems.command(short_help="Find smaller shapes for PyTorch modules.")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="TABLE.toml",
               help="Table to write or to extend, for --shapes.  [default: stdout]")  # fmt: skip

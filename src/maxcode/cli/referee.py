@@ -25,7 +25,7 @@ def referee() -> None:
     """Judge programs for other loops and trainers."""
 
 
-@referee.command()
+@referee.command(short_help="Answer requests for judgements until Ctrl-C.")
 @click.argument("problems", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0: any free port.")

@@ -32,7 +32,7 @@ def skill(context: click.Context) -> None:
         echo(_text().rstrip())
 
 
-@skill.command()
+@skill.command(short_help="Write them where an agent looks for them.")
 @click.option("--agent", type=click.Choice(sorted(_FOLDERS)), multiple=True,
               help="Whose folder; may be repeated.  [default: those whose folder is here, else agents]")  # fmt: skip
 @click.option("--agents-md", is_flag=True, help="Make AGENTS.md if there is none.")

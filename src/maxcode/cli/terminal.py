@@ -30,7 +30,9 @@ def echo_json(text: str) -> None:
 
 
 def echo_usage(error: click.ClickException) -> None:
-    """Prints an error of the options, which repeats what the user wrote."""
+    """Prints an error of the options, which repeats what the user wrote; a missing option with what it is."""
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        error = click.MissingParameter(error.param.help, error.ctx, error.param)
     told = StringIO()
     error.show(told)
     echo(told.getvalue(), err=True, nl=False)

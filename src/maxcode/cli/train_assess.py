@@ -18,7 +18,7 @@ from maxcode.train.grpo import require_train
 from maxcode.train.pipeline import assess_model
 
 
-@click.command()
+@click.command(short_help="Measure fresh answers of a model.")
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--adapter", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Folder of trained "
               "adapters (RUN/grpo/final).  [default: the model of CONFIG as it is]")  # fmt: skip

@@ -39,7 +39,7 @@ _run_options = together(
 )  # fmt: skip
 
 
-@click.command()
+@click.command(short_help="Train a policy by GRPO on measured speed.")
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
 @_run_options
 @click.option("--dry-run", is_flag=True, help="Print the first prompt, the ladder of rewards and the sizes; load no "
@@ -56,7 +56,7 @@ def grpo(config: Path, dry_run: bool, **options: Any) -> None:
     _run(config, **options)
 
 
-@click.command()
+@click.command(short_help="Train a small policy from random weights: ten minutes.")
 @click.option("--short", is_flag=True, help="Run the same phases in two minutes, which is too short to learn much.")
 @_run_options
 @sandbox_options

@@ -18,7 +18,7 @@ from maxcode.train.to_go.fitting import MODELS
 from maxcode.train.to_go.pairs import Target
 
 
-@click.command("to-go")
+@click.command("to-go", short_help="Train a value model on run folders.")
 @click.option("--from", "runs", multiple=True, required=True, type=click.Path(path_type=Path, exists=True),
               help="Run folders, or folders that contain run folders; may be repeated.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the model.")

@@ -201,7 +201,7 @@ class Agent:
             for path in hidden:
                 if path.resolve().is_relative_to(folder.resolve()):
                     raise InputError(
-                        f"the agent is shown {folder}, which holds the hidden test {path.name}; take it out of "
+                        f"the agent is shown {folder}, which holds the held-out test {path.name}; take it out of "
                         "agent.show, or move the tests"
                     )
 

@@ -44,7 +44,7 @@ def find_cases(folder: Path) -> list[Case]:
     """
     refuse_outside(folder, "the tests folder")
     if not os.path.isdir(folder):
-        raise InputError(f"the tests folder {folder} {_unlike_folder(folder)}; it must be a folder with {SCHEMES}")
+        raise InputError(f"the tests folder {folder} {_unlike_folder(folder)}; make a folder of tests ({SCHEMES})")
     inputs, outputs = _collect(folder)
     if not inputs and not outputs:
         others = [path.name for path in _files(folder)]

@@ -33,6 +33,7 @@ import msgspec
 
 from maxcode.code.domains import domain_of
 from maxcode.code.techniques import TECHNIQUES
+from maxcode.core.files import toml_complaint
 from maxcode.core.types import Checker, Clock, Kind, Limits
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
@@ -148,7 +149,7 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
     _known_value(table, "goal", _GOALS, where)
     _known_value(table, "tie_break", ("instructions",), where)
     _known_value(table, "checker_beside", ("pie",), where)
-    _known_value(table, "kind", ("program", "function", "module"), where)
+    _known_value(table, "kind", ("program", "function", "module", "repo"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
     found = converted(table, Description, where)
     if found.kind == "function" and found.python != PythonTable():
@@ -179,19 +180,14 @@ def converted(table: Mapping[str, Any], kind: type[T], where: str) -> T:
     try:
         return msgspec.convert(dict(table), kind)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {_in_words(str(error))}") from error
-
-
-def _in_words(message: str) -> str:
-    """A validation message in terms of a TOML file: the key first, then the expected type."""
-    complaint, _, path = message.partition(" - at ")
-    key = path.strip("`").removeprefix("$").removeprefix(".")
-    return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}" if key else complaint
+        raise InputError(f"{where}: {toml_complaint(error)}") from error
 
 
 def _sensible(found: Description, where: str) -> None:
-    if bool(found.source) == bool(found.sources):
-        raise InputError(f'{where}: name the program with source = "slow.cpp", or with sources = [...], not both')
+    if found.source and found.sources:
+        raise InputError(f"{where} has source and sources; leave one of them out")
+    if not found.source and not found.sources:
+        raise InputError(f'{where} names no program; write source = "slow.cpp" into it, with the name of yours')
     parts = PurePosixPath(found.id).parts
     if ".." in parts or "/" in parts or not found.id.isprintable():
         raise InputError(f"{where}: id is {found.id!r}; it names the run folder, so it must be a plain name")
@@ -211,7 +207,11 @@ def _sensible(found: Description, where: str) -> None:
     for name in found.permitted or ():
         if name not in TECHNIQUES:
             raise unknown(f"technique in `permitted` of {where}:", name, TECHNIQUES)
-    if (found.kind == "function") != bool(found.function.name):
+    if found.kind == "function" and not found.function.name:
+        raise InputError(
+            f"{where} names no function; write it into a table: [function] for C and C++, [python] for Python"
+        )
+    if found.kind != "function" and found.function.name:
         raise InputError(
             f'{where}: the table [function] belongs to kind = "function" in C and C++, and only there; a Python '
             "function has the table [python]"

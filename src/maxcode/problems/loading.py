@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, final
 
-from maxcode.code.languages import Language, language, language_of
+from maxcode.code.languages import LANGUAGES, Language, language, language_of
 from maxcode.core.files import FileKind, read_text, read_toml
 from maxcode.core.types import (
     KINDS,
@@ -27,7 +27,7 @@ from maxcode.core.types import (
     Program,
     ProgramSpec,
 )
-from maxcode.errors import InputError
+from maxcode.errors import InputError, unknown
 from maxcode.evaluate.python.runtime import find_python
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, made_outputs, split
@@ -41,7 +41,7 @@ from maxcode.problems.recipe import Place, Recipe, recipe_of
 from maxcode.problems.repository import KIND, repository
 from maxcode.problems.started_with import data_files
 from maxcode.problems.suite import Given, Origin
-from maxcode.problems.suites import given, is_named
+from maxcode.problems.suites import SUITES, given, is_named
 
 _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 
@@ -88,13 +88,13 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         return from_given(given(source), overrides or {})
     overrides, paths = apart(overrides or {})
     if not os.path.lexists(source):
-        raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
+        raise _missing(source)
     if is_mixture(source):
         raise InputError(f"{source} is a suite of several problems; give it to `maxcode bench`, or name one of them")
     if source.is_dir() or source.suffix == ".toml":
         path = source / DESCRIPTION if source.is_dir() else source
         if not os.path.lexists(path):
-            raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
+            raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or {_with_tests(source)}")
         table = merged(read_toml(path), overrides)
         if table.get("kind") == KIND:
             return _repository(table, path, tests, paths)
@@ -103,6 +103,20 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         return _assemble(found, material, found.id or path.parent.resolve().name)
     loaded = _bare(source, tests, overrides, paths)
     return replace(loaded, notes=(*loaded.notes, *_unused_description(source)))
+
+
+def _missing(source: Path) -> InputError:
+    if re.match("[a-z]+:[^/]", str(source)):
+        return unknown("suite", str(source).partition(":")[0], SUITES)
+    return InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
+
+
+def _with_tests(folder: Path) -> str:
+    suffixes = {suffix for row in LANGUAGES.values() for suffix in row.suffixes}
+    sources = [path for path in sorted(folder.glob("*")) if path.suffix in suffixes]
+    if len(sources) != 1 or not (folder / "tests").is_dir():
+        return "give a source file with --tests"
+    return f"give its source: {sources[0]} --tests {folder / 'tests'}"
 
 
 def _bare(source: Path, tests: Path | None, overrides: Mapping[str, Any], given: GivenPaths) -> Loaded:

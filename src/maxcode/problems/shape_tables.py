@@ -19,7 +19,7 @@ from typing import Any, final
 import msgspec
 import tomli_w
 
-from maxcode.core.files import read_toml, write_whole
+from maxcode.core.files import read_toml, toml_complaint, write_whole
 from maxcode.errors import InputError
 from maxcode.problems.suite import sha256
 
@@ -53,7 +53,7 @@ def read_shapes(path: Path) -> Shapes:
         return msgspec.convert(read_toml(path), Shapes)
     except msgspec.ValidationError as error:
         raise InputError(
-            f"{path} is not a table of shapes: {error}; make one with `maxcode problems shrink`"
+            f"{path} is not a table of shapes: {toml_complaint(error)}; make one with `maxcode problems shrink`"
         ) from error
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, final
 
 import msgspec
 
-from maxcode.core.files import read_toml
+from maxcode.core.files import read_toml, toml_complaint
 from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings
@@ -67,7 +67,7 @@ def _read(where: str, name: str, found: Mapping[str, Any], kind: type[Table]) ->
     try:
         return msgspec.convert(table, kind, dec_hook=lambda wanted, value: wanted(value))
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}, table [{name}]: {error}") from error
+        raise InputError(f"{where}, table [{name}]: {toml_complaint(error)}") from error
 
 
 def _refuse_unknown(where: str, keys: Mapping[str, Any], kind: type[Any]) -> None:

@@ -251,7 +251,8 @@ def check_header(folder: Path, header: Mapping[str, object], may_change: frozens
 
 def _compare(folder: Path, old: Mapping[str, object], new: Mapping[str, object], may_change: frozenset[str]) -> None:
     if differing := differences(old, new, may_change):
+        other = [one for one in differing if one.startswith("problem was ")]  # then all the rest differs with it
         raise RecordError(
-            f"{folder} holds another run ({'; '.join(differing)}); give --out {next_out(folder)} for a new run, or "
-            "repeat the first command"
+            f"{folder} holds another run ({'; '.join(other or differing)}); give --out {next_out(folder)} for a new "
+            "run, or repeat the first command"
         )

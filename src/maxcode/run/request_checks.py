@@ -17,7 +17,7 @@ from maxcode.policy.rules.python.njit import NJIT, NUMBA
 from maxcode.policy.rules.rewriter import LANGUAGES, can_edit, chosen_rules, rules_seen, unit_of
 from maxcode.run.changes import differences
 from maxcode.run.names import C_ONLY, CALLED, REWRITER, RULE_BASED, models_asked
-from maxcode.run.record import read_header
+from maxcode.run.record import HEADER, read_header
 from maxcode.run.request import Request
 from maxcode.search.value import digest
 from maxcode.search.value_guided import RERANK, base
@@ -55,6 +55,8 @@ def refuse_replay(request: Request, out: Path) -> None:
     if request.replay is None:
         return
     if not asks_model(request):
+        if not (request.replay / HEADER).is_file():
+            raise InputError(f"{request.replay} is no run folder; give --replay a run that asked a language model")
         recorded = read_header(request.replay).get("policy", "llm:MODEL")
         raise InputError(
             f"--replay replaces language models, and neither --policy {request.policy} nor --critic "

@@ -16,7 +16,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.code.techniques import TECHNIQUES
-from maxcode.core.files import read_toml
+from maxcode.core.files import read_toml, toml_complaint
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, unknown
 
@@ -175,7 +175,7 @@ def stages_of(table: Mapping[str, Any], where: str) -> Stages:
     try:
         found = msgspec.convert(dict(table), _Tables)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {error}") from error
+        raise InputError(f"{where}: {toml_complaint(error)}") from error
     return Stages(found.stage, found.promotion, found.rehearsal)
 
 

@@ -22,7 +22,7 @@ from typing import Any, Literal, final, get_type_hints
 
 import msgspec
 
-from maxcode.core.files import read_toml
+from maxcode.core.files import read_toml, toml_complaint
 from maxcode.errors import InputError, unknown
 from maxcode.problems import is_named
 from maxcode.search.stages import USUAL, Stages, read_stages
@@ -239,7 +239,7 @@ def config_of(table: Mapping[str, Any], where: str, folder: Path = Path()) -> Tr
     try:
         found = msgspec.convert({**table, "folder": folder}, TrainConfig, dec_hook=lambda kind, value: value)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {error}") from error
+        raise InputError(f"{where}: {toml_complaint(error)}") from error
     _sensible(found, where)
     return found
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, final
 
 import msgspec
 
-from maxcode.core.files import FileKind, read_file
+from maxcode.core.files import FileKind, read_file, toml_complaint
 from maxcode.errors import InputError, MachineError, unknown
 from maxcode.evaluate.cluster import keys
 from maxcode.evaluate.cluster.dask_nodes import LOOPBACK, SETTINGS
@@ -80,7 +80,7 @@ def read_site(path: Path) -> Site:
     try:
         site = msgspec.convert(table, Site)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {error}; see docs/how-to/use-a-cluster.md") from error
+        raise InputError(f"{path}: {toml_complaint(error)}; see docs/how-to/use-a-cluster.md") from error
     if not (site.interface or site.host):
         raise InputError(
             f"{path}: jobs must reach this machine, and it listens only on a given address: set `interface` "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
@@ -373,6 +374,11 @@ def write(found: Certificate, folder: Path) -> Path:
 
 def read(path: Path) -> Certificate:
     """Reads a consistent certificate; raises InputError if it cannot be read or was changed."""
+    if not os.path.lexists(path):
+        raise InputError(
+            f"there is no {path}; give a certificate.json or its folder (a run has one if its speed-up was confirmed: "
+            "`maxcode report RUN` shows what it found)"
+        )
     try:
         found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
     except DAMAGED as error:
