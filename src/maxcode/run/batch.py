@@ -189,9 +189,10 @@ async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reach
 
 
 async def _critique(critic: Critic, parent: State, step: Step, reached: Reached) -> str:
+    previous = parent.made_by  # a step without a program changed nothing
     if isinstance(critic, BranchCritic):
-        return await critic.critique_beside(parent.problem, step, parent.step, branch_lines(parent, reached))
-    return await critic.critique(parent.problem, step, parent.step)
+        return await critic.critique_beside(parent.problem, step, previous, branch_lines(parent, reached))
+    return await critic.critique(parent.problem, step, previous)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
