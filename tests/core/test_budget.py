@@ -149,6 +149,25 @@ def test_a_policy_that_repeats_itself_is_told_and_asked_again_then_the_evaluatio
     assert last.step.evaluation.warnings == ("the same program as in batch 1, slot 0, whose evaluation is used again",)
 
 
+def test_a_duplicate_is_named_by_its_change_and_its_result_because_who_answers_may_not_know_it() -> None:
+    @dataclass
+    class Repeats:
+        asked: list[Observation] = field(default_factory=list)
+
+        async def propose(self, observation: Observation) -> Action:
+            self.asked.append(observation)
+            text = "7" if len(self.asked) != 3 else "0"
+            return Action(Program({"toy.py": text}), f"- the sum is {text}")
+
+    policy = Repeats()
+    method = Method(policy, Refine(depth=2), compose(program()))
+    optimize(toy_problem(), method, Table({"7": None}), Run(2))
+    assert (policy.asked[2].section("Duplicate") or "").splitlines()[1:] == ["- wrong: the sum is 7"]
+    assert (policy.asked[3].section("Duplicate") or "").splitlines()[1:] == [
+        "- wrong: the sum is 7", "- the original program"
+    ]  # fmt: skip
+
+
 def test_comments_and_layout_do_not_make_a_program_another_one() -> None:
     policy = Paid(texts=("x = 1", "x  =  1  # one", "x = 1\n\n"))
     result = search_for(policy, Caps(), search=Refine(depth=3))
