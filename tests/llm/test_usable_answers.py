@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from maxcode.core.types import Program
-from maxcode.llm.completion import read
-from tests.llm.test_completion import FAST, PYTHON, SLOW, block, reason, text_of
+from maxcode.llm.completion import Unread, read
+from tests.llm.test_completion import FAST, ORIGINAL, PYTHON, SLOW, block, reason, text_of
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,31 @@ def test_edits_in_a_block_that_looks_like_the_program_are_applied() -> None:
     edit = "<<<<<<< SEARCH\nint main() {\n    int n;\n=======\nint main() {\n    long n;\n>>>>>>> REPLACE\n"
     assert text_of(block(edit)) == SLOW.replace("int n;", "long n;")
     assert text_of(f"{block(FAST)}\nThat is\n{block(edit)}") == FAST
+
+
+UNENDED = "```cpp\n<<<<<<< SEARCH\n    int n;\n=======\n    long n;\n```\n"
+
+
+def test_the_last_edit_of_a_whole_answer_ends_with_its_fence() -> None:
+    found = read(f"{UNENDED}It is wider.\n", ORIGINAL, "cpp", "edits", complete=True)
+    assert found == ORIGINAL.with_text(SLOW.replace("int n;", "long n;"))
+    cut = read(UNENDED, ORIGINAL, "cpp", "edits")
+    assert isinstance(cut, Unread) and cut.cut
+    bare = read(UNENDED.replace("```cpp\n", "").replace("```", "So it is."), ORIGINAL, "cpp", "edits", complete=True)
+    assert isinstance(bare, Unread) and "no line `>>>>>>> REPLACE`" in bare.reason, "where it ends is not known"
+
+
+DIFF = "--- a/slow.cpp\n+++ b/slow.cpp\n@@ -2,3 +2,3 @@\n int main() {\n-    int n;\n+    long n;\n"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "\nThis is wider.\n",
+        '     scanf("%d", &n);\nThis is wider:\n    it holds more.\n',
+        '     scanf("%d", &n);\n-- \n2.39.5\n',
+        '    scanf("%d", &n);\n',
+    ],
+)
+def test_words_after_a_diff_are_no_part_of_it(after: str) -> None:
+    assert text_of(f"{DIFF}{after}", answer="edits") == SLOW.replace("int n;", "long n;")
