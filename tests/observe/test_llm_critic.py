@@ -32,6 +32,7 @@ from maxcode.core.types import (
     Problem,
     Program,
     ProgramSpec,
+    PythonSpec,
     Remark,
     Section,
     State,
@@ -188,6 +189,14 @@ def test_a_critic_that_sees_no_further_gain_says_so_and_names_no_step() -> None:
     unknown = ask(Answers([json.dumps({**step, "bottleneck": "none"})]))
     assert unknown.startswith("Bottleneck: none.\n")
     assert not replace(correct(), critique=unknown).is_at_limit
+
+
+def test_a_critic_of_a_python_function_hears_what_is_called() -> None:
+    spec = ProgramSpec(python=PythonSpec("Solver.solve", "def inputs(seed, size): ..."))
+    given = Problem("p", "python", "python", Program({"a.py": "class Solver: ...\n"}), spec)
+    assert "what is called: Solver().solve" in user_text(
+        given, Step(Action(given.program), correct().evaluation, 1.0), None
+    )
 
 
 def test_only_modules_have_the_rules_of_pytorch() -> None:
