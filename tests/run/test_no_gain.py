@@ -19,7 +19,7 @@ from maxcode.observe import compose, statement
 from maxcode.policy.llm import NO_GAIN_ANSWER, Llm, says_no_gain
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
-from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, PerfCodeGen, Refine, Tree
+from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.onward import ENDED, onward
 from maxcode.testing import Table, toy_problem
 
@@ -242,3 +242,24 @@ def test_a_beam_goes_on_to_its_next_level_beside_a_state_that_is_closed() -> Non
     assert search.select(reached) == [second[0]] * 2 + [second[1]] * 2, f"not {first[1]} again"
     answered(search, reached, 3, [None] * 4)
     assert {state.id for state in search.select(reached)} == {(2, 0), (2, 1)}, "all are closed: onward replaces them"
+
+
+def test_a_tree_does_not_come_back_to_a_closed_leaf() -> None:
+    search, reached = Tree(width=2), Reached(State(toy_problem()))
+    answered(search, reached, 1, [1.9, 1.2])
+    best = reached[(1, 0)]
+    while best not in (parents := search.select(reached)):
+        answered(search, reached, reached.candidates, [1.1, 1.1])
+    reached.passed([best], [0])
+    assert best in parents and best not in search.select(reached)
+
+
+def test_elites_are_drawn_from_those_that_are_open() -> None:
+    reached = Reached(State(replace(toy_problem("int main() {}"), language="c")))
+    reached.extend([fast := child(reached.root, (1, 0), 1.9)])
+    unrolled = "#pragma GCC unroll 4\nfor (int i = 0; i < 9; i++) a[i] = 0;"
+    step = Step(Action(Program({"toy.py": unrolled})), Evaluation(Outcome.CORRECT), 1.5)
+    reached.extend([other := State(reached.root.problem, reached.root, step, (1, 1))])
+    assert {fast, other} <= set(Elites(width=40).select(reached))
+    reached.passed([fast], [0])
+    assert other in (parents := Elites(width=40).select(reached)) and fast not in parents
