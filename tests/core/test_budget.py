@@ -74,7 +74,7 @@ def test_the_result_says_which_cap_ended_it() -> None:
 def test_an_unknown_price_is_never_guessed_so_it_ends_a_run_with_a_cap_on_money_and_tokens_can_be_capped() -> None:
     result = search_for(Paid(price=None), Caps(dollars=0.1))
     assert result.reached.candidates == 1
-    assert "price of an answer is not known" in result.ended
+    assert "price of an answer is not known" in result.ended and "--prices, with `cached`" in result.ended
     assert search_for(Paid(price=None), Caps(tokens=1000)).reached.candidates == 10
 
 
