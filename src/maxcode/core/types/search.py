@@ -165,7 +165,7 @@ class State:
     @property
     def program(self) -> Program:
         """The program at this node: the last one on the path that could be read, the original at a root."""
-        made = self.made_by.action.program if self.made_by is not None else None
+        made = step.action.program if (step := self.made_by) is not None else None
         return made if made is not None else self.problem.program
 
     @property
