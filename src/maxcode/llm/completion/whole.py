@@ -46,7 +46,7 @@ _MAIN = {  # what the whole program has, and a part of it lacks, in languages wi
     "rust": re.compile(r"\bfn\s+main\s*\("),
     "go": re.compile(r"\bfunc\s+main\s*\("),
     "java": re.compile(r"\bvoid\s+main\s*\("),
-    "javascript": re.compile(r"stdin|readline|\bread(?:File)?Sync\b"),
+    "javascript": re.compile(r"stdin|readline|createReadStream|\bfs\.read|\bread(?:File|v)?Sync\b"),
 }
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
 _DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a function
