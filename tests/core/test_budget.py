@@ -74,7 +74,7 @@ def test_the_result_says_which_cap_ended_it() -> None:
 def test_an_unknown_price_is_never_guessed_so_it_ends_a_run_with_a_cap_on_money_and_tokens_can_be_capped() -> None:
     result = search_for(Paid(price=None), Caps(dollars=0.1))
     assert result.reached.candidates == 1
-    assert "price of an answer is not known" in result.ended
+    assert "price of an answer is not known" in result.ended and "--prices, with `cached`" in result.ended
     assert search_for(Paid(price=None), Caps(tokens=1000)).reached.candidates == 10
 
 
@@ -147,6 +147,25 @@ def test_a_policy_that_repeats_itself_is_told_and_asked_again_then_the_evaluatio
     assert last.step.action.usage.calls == 1 + AGAIN
     assert last.reward == 1.5
     assert last.step.evaluation.warnings == ("the same program as in batch 1, slot 0, whose evaluation is used again",)
+
+
+def test_a_duplicate_is_named_by_its_change_and_its_result_because_who_answers_may_not_know_it() -> None:
+    @dataclass
+    class Repeats:
+        asked: list[Observation] = field(default_factory=list)
+
+        async def propose(self, observation: Observation) -> Action:
+            self.asked.append(observation)
+            text = "7" if len(self.asked) != 3 else "0"
+            return Action(Program({"toy.py": text}), f"- the sum is {text}")
+
+    policy = Repeats()
+    method = Method(policy, Refine(depth=2), compose(program()))
+    optimize(toy_problem(), method, Table({"7": None}), Run(2))
+    assert (policy.asked[2].section("Duplicate") or "").splitlines()[1:] == ["- wrong: the sum is 7"]
+    assert (policy.asked[3].section("Duplicate") or "").splitlines()[1:] == [
+        "- wrong: the sum is 7", "- the original program"
+    ]  # fmt: skip
 
 
 def test_comments_and_layout_do_not_make_a_program_another_one() -> None:

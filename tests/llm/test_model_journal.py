@@ -296,6 +296,23 @@ def test_a_replay_takes_other_numbers_and_instructions_but_no_other_role_or_para
                 anyio.run(model.complete, other)
 
 
+def test_a_replay_answers_what_was_asked_after_an_answer_with_what_was_said_then(tmp_path: Path) -> None:
+    def asked(figure: str, *more: str) -> ModelRequest:
+        return ModelRequest(tuple(Message("user", text) for text in (figure, *more)), draw=4)
+
+    class Says:
+        async def complete(self, request: ModelRequest) -> Completion:
+            return Completion("SHOW a.c" if len(request.messages) == 1 else "the program", Usage(1))
+
+    with Journal(tmp_path / "run") as journal:
+        model = Journalled(Says(), "m", journal)
+        answers = [anyio.run(model.complete, one) for one in (asked("1.25 ms"), asked("1.25 ms", "SHOW a.c", "int a;"))]
+    with Journal(replay=tmp_path / "run") as journal:
+        model = Journalled(Says(), "m", journal)
+        again = (asked("1.31 ms"), asked("1.31 ms", "SHOW a.c", "int a;"))
+        assert [anyio.run(model.complete, one) for one in again] == answers
+
+
 def test_a_replay_on_another_path_takes_the_next_answer_that_is_not_used_and_ends_with_the_last(tmp_path: Path) -> None:
     with Journal(tmp_path / "run") as journal:
         answers = ask(journal, Counting(), 1, 2, 3, name="m")

@@ -32,6 +32,7 @@ from maxcode.core.types import (
     Problem,
     Program,
     ProgramSpec,
+    PythonSpec,
     Remark,
     Section,
     State,
@@ -188,6 +189,14 @@ def test_a_critic_that_sees_no_further_gain_says_so_and_names_no_step() -> None:
     unknown = ask(Answers([json.dumps({**step, "bottleneck": "none"})]))
     assert unknown.startswith("Bottleneck: none.\n")
     assert not replace(correct(), critique=unknown).is_at_limit
+
+
+def test_a_critic_of_a_python_function_hears_what_is_called() -> None:
+    spec = ProgramSpec(python=PythonSpec("Solver.solve", "def inputs(seed, size): ..."))
+    given = Problem("p", "python", "python", Program({"a.py": "class Solver: ...\n"}), spec)
+    assert "what is called: Solver().solve" in user_text(
+        given, Step(Action(given.program), correct().evaluation, 1.0), None
+    )
 
 
 def test_only_modules_have_the_rules_of_pytorch() -> None:
@@ -374,12 +383,11 @@ def test_a_text_nested_without_end_is_unreadable() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"bottleneck": "Data-Structure"}, "$.bottleneck"),
+        ({"bottleneck": "the structure"}, "$.bottleneck"),
         ({"line": 41}, "`line` is 41, but the program ends at 40"),
         ({"line": 0}, "$.line"),
         ({"line": "three"}, "$.line"),
         ({"steps": []}, "$.steps"),
-        ({"steps": ["x"] * 7}, "$.steps"),
         ({"steps": [["x" * 501]]}, "$.steps"),
         ({"steps": "x"}, "$.steps"),
         ({"diagnosis": " "}, "blank"),
@@ -396,6 +404,19 @@ def test_texts_that_are_too_long_are_cut_and_not_asked_for_again() -> None:
     assert isinstance(found, CritiqueAnswer)
     assert (len(found.diagnosis), [len(step) for step in found.steps]) == (2000, [500, 500])
     assert found.steps[0] == "a" * 500 and found.steps[1].endswith("b [...]")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Data-Structure", "data-structure"), ("memory bandwidth", "memory-bandwidth"),
+        ("input_output", "input-output"), ("vectorization", "vectorisation"),
+    ],
+)  # fmt: skip
+def test_another_spelling_of_a_bottleneck_and_a_step_too_many_are_not_asked_for_again(said: str, meant: str) -> None:
+    found = read(json.dumps({**GOOD, "bottleneck": said, "steps": list("abcdefg")}), 40)
+    assert isinstance(found, CritiqueAnswer)
+    assert (found.bottleneck, found.steps) == (meant, tuple("abcdef"))
 
 
 def test_a_missing_field_and_broken_json_are_told() -> None:

@@ -445,6 +445,26 @@ def test_the_feedback_has_four_parts_and_contrasts_with_the_step_before(reached:
     assert "test open: 200.0 ms before, 400.0 ms now" in told
 
 
+def test_tests_that_did_not_run_before_are_not_newly_failing(reached: Reached) -> None:
+    def failed(outcome: Outcome, *cases: CaseResult) -> Step:
+        return Step(Action(Program({"toy.py": "1"})), Evaluation(outcome, Feedback(("no",), cases=cases)), 0.0)
+
+    open_case = CaseResult("open", Outcome.WRONG, 0.1, True)
+    wrong, passes = failed(Outcome.WRONG, open_case), CaseResult("open", Outcome.CORRECT, 0.1, True)
+    assert "newly failing: open" not in feedback_lines(wrong, failed(Outcome.UNBUILT))
+    assert "newly failing: open" not in feedback_lines(wrong, wrong)
+    assert "newly failing: open" in feedback_lines(wrong, failed(Outcome.CRASHED, passes))
+
+
+def test_a_step_is_compared_with_the_program_that_it_changed_over_an_answer_without_one(reached: Reached) -> None:
+    unread = Step(Action(None, "no program"), Evaluation(Outcome.UNPARSED, Feedback(("no code block",))), 0.0)
+    between = State(reached.root.problem, reached[(1, 0)], unread, (2, 5))
+    after = child(between, (3, 0), 1.3, "third")
+    assert between.made_by == reached[(1, 0)].step and between.program == reached[(1, 0)].program
+    assert text("Feedback", after, reached) == text("Feedback", child(reached[(1, 0)], (3, 0), 1.3, "third"), reached)
+    assert "the speed of the previous step" in text("Feedback", after, reached)
+
+
 def _measured(seconds: float) -> Evaluation:
     case = CaseResult("open", Outcome.CORRECT, seconds, True)
     return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), exact_timing(1.1), measures={"open": seconds})

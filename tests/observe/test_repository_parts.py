@@ -10,6 +10,7 @@ import pytest
 
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.definitions import definitions, function_named
+from maxcode.core.budget import MANY
 from maxcode.core.history import Reached
 from maxcode.core.types import (
     Action,
@@ -196,6 +197,8 @@ def test_the_economy_says_what_can_be_won_what_a_judgement_takes_and_how_many_ar
         "a candidate takes 50 s to be judged (median of the last 2: 40 to 60 s)",
         "candidates: 2 of 24 judged, 22 left, with those asked for now",
     ]
+    of_tokens = economy(replace(facts, outside=None), MANY)(best, reached_by(best, best))
+    assert of_tokens is not None and of_tokens.text.endswith("candidates: 1 judged"), "a budget of tokens, or of time"
     unknown = economy_of(Facts(base=BaseSeconds(1, 1, 1)), State(given))
     assert "at most" not in unknown and economy_of(Facts(), State(given)) == ""
 

@@ -17,6 +17,7 @@ from maxcode.core.types import (
     Problem,
     Program,
     ProgramSpec,
+    PythonSpec,
     Section,
     State,
     Usage,
@@ -138,6 +139,16 @@ def test_a_function_is_read_by_its_name() -> None:
     action = proposed(Llm(ScriptedModel([text])), observed(FUNCTION))
     assert (FUNCTION.entry, PROGRAM.entry) == ("gemm", "main")
     assert action.program == Program({"gemm.c": "void gemm(int n) { n++; }\n"})
+
+
+def test_a_python_function_is_read_by_its_name() -> None:
+    spec = ProgramSpec(python=PythonSpec("solve", "def inputs(seed, size): ..."))
+    slow = Program({"a.py": "def solve(xs):\n    return sorted(xs)[0]\n"})
+    fast = slow.with_text("def solve(xs):\n    return min(xs)\n")
+    action = proposed(
+        Llm(ScriptedModel([fenced(fast.text, "python")])), observed(Problem("p", "python", "python", slow, spec))
+    )
+    assert action.program == fast
 
 
 def test_the_files_of_a_program_are_named_in_the_task() -> None:

@@ -13,13 +13,13 @@ import pytest
 from maxcode.core.history import Reached, Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Search
-from maxcode.core.types import Action, Observation, Problem, Program, State, StateId, Step, Usage
+from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, Program, State, StateId, Step, Usage
 from maxcode.llm.clients import Completion, ModelRequest
 from maxcode.observe import compose, statement
 from maxcode.policy.llm import NO_GAIN_ANSWER, Llm, says_no_gain
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
-from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, PerfCodeGen, Refine, Tree
+from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.onward import ENDED, onward
 from maxcode.testing import Table, toy_problem
 
@@ -174,3 +174,92 @@ def test_an_answer_with_a_program_is_a_proposal_whatever_it_says() -> None:
     assert only.no_gain and only.program is None and not only.unread
     both = anyio.run(Llm(Says("NO FURTHER GAIN, but\n```python\nprint(2)\n```\n")).propose, observation)
     assert not both.no_gain and both.program is not None
+
+
+# ------------------------------------------------------------------- one closed state does not stall those beside it
+
+
+def child(parent: State, at: StateId, reward: float) -> State:
+    outcome = Outcome.CORRECT if reward > 0 else Outcome.WRONG
+    step = Step(Action(Program({"toy.py": f"{at}"})), Evaluation(outcome), reward)
+    return State(parent.problem, parent, step, at)
+
+
+def answered(search: Search, reached: Reached, batch: int, rewards: list[float | None]) -> list[State | None]:
+    """The answers to what a search selects; None for a pass."""
+    parents = search.select(reached)
+    assert len(parents) == len(rewards)
+    both = enumerate(zip(parents, rewards, strict=True))
+    found = [None if reward is None else child(parent, (batch, slot), reward) for slot, (parent, reward) in both]
+    reached.extend(one for one in found if one is not None)
+    reached.passed(parents, [slot for slot, reward in enumerate(rewards) if reward is None])
+    return found
+
+
+def test_cuda_llm_climbs_to_what_was_repaired_beside_a_candidate_that_nobody_would_repair() -> None:
+    search, reached = CudaLlm(width=2, depth=3), Reached(State(toy_problem()))
+    answered(search, reached, 1, [0.0, 0.0])
+    repaired, _ = answered(search, reached, 2, [1.5, None])
+    assert search.select(reached) == [repaired] * 2
+
+
+def test_cuda_llm_repairs_its_second_samples_only_after_all_of_these_are_there() -> None:
+    search, reached = CudaLlm(width=4, depth=2, repairs=1), Reached(State(toy_problem()))
+    answered(search, reached, 1, [0.0, 0.0, 0.0, None])
+    answered(search, reached, 2, [0.0, 0.0, 0.0])
+    again = answered(search, reached, 3, [0.0, 0.0, 1.2, 1.4])
+    assert search.select(reached) == [again[3]] * 4
+
+
+def test_paths_of_refine_go_on_beside_one_that_is_closed() -> None:
+    search, reached = Refine(depth=20, width=3), Reached(State(toy_problem()))
+    ends = answered(search, reached, 1, [1.1, 1.2, 1.3])
+    ends = answered(search, reached, 2, [1.1, None, 1.3])
+    for batch in range(3, 20):
+        assert search.select(reached) == [ends[0], ends[-1]]
+        ends = answered(search, reached, batch, [1.1, 1.3])
+
+
+def test_refine_goes_on_with_fewer_paths_where_the_original_is_closed() -> None:
+    search, reached = Refine(depth=4, width=4), Reached(State(toy_problem()))
+    ends = answered(search, reached, 1, [1.1, None, None, 1.3])
+    assert search.select(reached) == [ends[0], ends[3]]
+
+
+def test_perfcodegen_asks_its_questions_beside_samples_that_are_closed() -> None:
+    search, reached = PerfCodeGen(base=4), Reached(State(toy_problem()))
+    samples = answered(search, reached, 1, [0.0, 0.0, 1.2, 1.3])
+    mended = answered(search, reached, 2, [1.1, None])
+    assert search.select(reached) == [mended[0], samples[2], samples[3]]
+    faster = answered(search, reached, 3, [1.4, None, 1.5])
+    assert search.select(reached) == [faster[0], faster[2]]
+
+
+def test_a_beam_goes_on_to_its_next_level_beside_a_state_that_is_closed() -> None:
+    search, reached = Beam(width=2, children=2), Reached(State(toy_problem()))
+    first = answered(search, reached, 1, [1.5, 1.2])
+    second = answered(search, reached, 2, [1.9, 1.8, None, None])
+    assert search.select(reached) == [second[0]] * 2 + [second[1]] * 2, f"not {first[1]} again"
+    answered(search, reached, 3, [None] * 4)
+    assert {state.id for state in search.select(reached)} == {(2, 0), (2, 1)}, "all are closed: onward replaces them"
+
+
+def test_a_tree_does_not_come_back_to_a_closed_leaf() -> None:
+    search, reached = Tree(width=2), Reached(State(toy_problem()))
+    answered(search, reached, 1, [1.9, 1.2])
+    best = reached[(1, 0)]
+    while best not in (parents := search.select(reached)):
+        answered(search, reached, reached.candidates, [1.1, 1.1])
+    reached.passed([best], [0])
+    assert best in parents and best not in search.select(reached)
+
+
+def test_elites_are_drawn_from_those_that_are_open() -> None:
+    reached = Reached(State(replace(toy_problem("int main() {}"), language="c")))
+    reached.extend([fast := child(reached.root, (1, 0), 1.9)])
+    unrolled = "#pragma GCC unroll 4\nfor (int i = 0; i < 9; i++) a[i] = 0;"
+    step = Step(Action(Program({"toy.py": unrolled})), Evaluation(Outcome.CORRECT), 1.5)
+    reached.extend([other := State(reached.root.problem, reached.root, step, (1, 1))])
+    assert {fast, other} <= set(Elites(width=40).select(reached))
+    reached.passed([fast], [0])
+    assert other in (parents := Elites(width=40).select(reached)) and fast not in parents

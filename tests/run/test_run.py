@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from maxcode.core.method import Method
-from maxcode.core.types import Action, Evaluation, Outcome, Usage
+from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, Program, Step, Usage
 from maxcode.errors import InputError
 from maxcode.llm.clients import Message
 from maxcode.llm.clients.connect import ModelSettings
@@ -202,3 +202,27 @@ def test_a_run_that_goes_on_says_once_what_was_found_earlier(
     assert len(others) >= 2 and all("found earlier)" in line and line[0] in "345" for line in others), others
     best = 2.5
     assert "earlier" not in search(9)[-1]
+
+
+def test_a_critic_compares_with_the_last_program_over_an_answer_without_one() -> None:
+    @dataclass
+    class Comparing:
+        compared: list[tuple[Program | None, Program | None]] = field(default_factory=list)
+
+        async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+            self.compared.append((step.action.program, previous.action.program if previous is not None else None))
+            return "go on"
+
+    @dataclass
+    class SecondUnread:
+        answers: list[Program | None] = field(
+            default_factory=lambda: [Program({"toy.py": "1"}), None, Program({"toy.py": "3"})]
+        )
+
+        async def propose(self, observation: Observation) -> Action:
+            return Action(self.answers[observation.state.depth], unread="no code block")
+
+    critic = Comparing()
+    optimize(toy_problem(), Method(SecondUnread(), Refine(depth=3), compose(), critic), Table(rule=float), Run(3))
+    first, second, third = critic.compared
+    assert third[1] == second[1] == first[0] != first[1] and second[0] is None

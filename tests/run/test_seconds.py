@@ -117,3 +117,24 @@ def test_a_larger_cap_asks_again_for_the_candidate_that_was_stopped(tmp_path: Pa
     assert again.draws == first.draws[1:], "the same draw, so a model's recorded answer is used again"
     lines = list(read_events(tmp_path))
     assert sum(isinstance(line, Launched) for line in lines) == sum(isinstance(line, Proposed) for line in lines) == 3
+
+
+def test_a_larger_cap_takes_the_answer_of_the_stopped_one_of_several_not_that_of_its_sibling(tmp_path: Path) -> None:
+    def run(policy: Counted, seconds: float, stopped: list[str]) -> Result:
+        async def before(text: str) -> None:
+            if len(policy.draws) == 2 and seconds < 100:  # the second one is under way, and the third not yet asked
+                stopped.append(text)
+            if text in stopped and seconds < 100:
+                await anyio.sleep(3600)
+
+        method = Method(policy, BestOfN(n=4, width=4), compose())
+        with Record(tmp_path) as record:
+            asked = Run(4, record=record, caps=Caps(seconds=seconds))
+            return optimize(toy_problem(), method, Table(rule=lambda text: 2.0, before=before), asked)
+
+    first, again = Counted(), Counted()
+    stopped: list[str] = []
+    cut = run(first, 2.0, stopped)
+    assert (cut.reached.candidates, len(first.draws), stopped) == (3, 4, [str(first.draws[1])])
+    assert run(again, 1e6, stopped).reached.candidates == 4
+    assert again.draws == [first.draws[1]]

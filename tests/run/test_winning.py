@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from maxcode.code.source import fenced
+from maxcode.core.budget import MANY
 from maxcode.core.history import Reached, Result
 from maxcode.core.types import (
     Action,
@@ -117,6 +118,16 @@ def test_little_or_nothing_won_says_what_is_left_to_do() -> None:
     assert "When the answer is no" in table
     assert "--budget 48" in left_lines(result(after(ROOT, 1.1, "x")), admitted(), replace(RULES, policy="llm:big"))[1]
     assert left_lines(result(after(ROOT, 1.3, "x")), admitted(), RULES) == ()
+
+
+def test_what_goes_on_with_a_run_is_named_for_its_kind_of_budget() -> None:
+    def further(budget: int, method: str = "") -> str:
+        asked = replace(RULES, policy="llm:big", budget=budget, method=method)
+        return left_lines(result(after(ROOT, 1.1, "x")), admitted(), asked)[1]
+
+    assert further(MANY).startswith("a larger --budget goes on"), "of tokens, money or time"
+    assert "(--budget 20)" in further(10, "cuda-llm/paper") and "(--budget 64)" in further(40, "cuda-llm/paper")
+    assert further(64, "cuda-llm/paper").startswith("another seed (--seed 1)"), "a preset has no more candidates"
 
 
 def test_a_program_at_its_floor_is_told_so_and_one_that_was_not_timed_has_its_own_answer() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +50,13 @@ def test_a_position_rises_with_the_speedup_and_stays_beside_its_class(speedups: 
     places = [edges.position(one) for one in ordered]
     assert places == sorted(places)
     assert all(abs(place - edges.classify(one)) <= 0.5 + 1e-9 for one, place in zip(ordered, places, strict=True))
+
+
+@pytest.mark.parametrize("count", [4, 8, 100])
+def test_quantile_edges_leave_as_many_above_the_last_edge_as_below_the_first(count: int) -> None:
+    speedups = [1 + n / 1000 for n in range(1, count + 1)]
+    edges = quantile_edges(speedups)
+    assert Counter(map(edges.classify, speedups)) == dict.fromkeys((1, 2, 3, 4), count // 4)
 
 
 def test_quantile_edges_share_the_faster_ones_out_evenly() -> None:

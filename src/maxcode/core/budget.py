@@ -137,7 +137,10 @@ class BudgetTracker:
         if (why := self._too_late()) is not None:
             return why
         if caps.dollars is not None and spent.dollars is None:
-            return "the price of an answer is not known, so the cap on dollars cannot be enforced"
+            return (
+                "the price of an answer is not known, so the cap on dollars cannot be enforced; give it in --prices, "
+                "with `cached` and `written` for prompts from a provider's cache, or cap tokens"
+            )
         if (why := _passed(caps, spent)) is not None:
             return f"{why} are spent"
         if self._finished and (why := _passed(caps, self._foreseen(), beyond=True)) is not None:

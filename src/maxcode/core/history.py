@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import ParamSpec, Protocol, TypeVar, cast, final
@@ -78,6 +78,7 @@ class Reached:
         self._marks: dict[str, str] = {}  # digest -> fingerprint of recent programs: each is needed several times
         self._best: State | None = None
         self._passes: dict[StateId, int] = {}
+        self._open_requests: dict[StateId, list[int]] = {}  # the numbers of those whose slots were dropped
         self._closed: set[StateId] = set()
         self._summaries: dict[Hashable, tuple[Summary, int]] = {}  # each with how many states are in it
         self.root = root
@@ -150,6 +151,25 @@ class Reached:
             self._passes[at] = self._passes.get(at, 0) + count
             if 2 * count >= sum(parent.id == at for parent in parents):
                 self._closed.add(at)
+
+    def requests(self, parents: Sequence[State]) -> list[int]:
+        """By slot of the next batch: the number of the request for its state.  First come the numbers of slots that
+        were dropped, so that an answer to them is used; then further ones."""
+        given = Counter[StateId]()
+        found: list[int] = []
+        for parent in parents:
+            first, count = self._open_requests.get(parent.id, []), given[parent.id]
+            later = len(self.children(parent)) + self.passes(parent) + count
+            found.append(first[count] if count < len(first) else later)
+            given[parent.id] += 1
+        return found
+
+    def dropped(self, parents: Sequence[State], numbers: Sequence[int], slots: Collection[int]) -> None:
+        """Notes the slots of a finished batch that have no state (only the loop calls this).  ``numbers``: what
+        ``requests`` gave for the batch."""
+        for slot, (parent, number) in enumerate(zip(parents, numbers, strict=True)):
+            still_open = {*self._open_requests.get(parent.id, ())} - {number}
+            self._open_requests[parent.id] = sorted(still_open | {number} if slot in slots else still_open)
 
     def passes(self, state: State) -> int:
         """The number of answers at ``state`` that saw no further gain."""

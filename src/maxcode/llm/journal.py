@@ -56,6 +56,7 @@ class _Cost(msgspec.Struct):
 
 class _Draw(msgspec.Struct):
     draw: int
+    messages: tuple[msgspec.Raw, ...] = ()
 
 
 class _Glance(msgspec.Struct):
@@ -98,7 +99,7 @@ class _Lines:
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.places: dict[bytes, tuple[int, int]] = {}
-        self.draws: dict[tuple[str, int], bytes] = {}
+        self.draws: dict[tuple[str, int, int], bytes] = {}  # by model, draw and the number of messages
         self.models: set[str] = set()
         self.spent = Usage()
         self.failures = 0
@@ -122,7 +123,8 @@ class _Lines:
         if line.completion is not None:
             self.places[bytes.fromhex(line.key)] = (self.size, length)
             if line.request is not None:
-                self.draws.setdefault((line.model, line.request.draw), bytes.fromhex(line.key))
+                asked = (line.model, line.request.draw, len(line.request.messages))
+                self.draws.setdefault(asked, bytes.fromhex(line.key))
             self.spent += line.completion.usage
             self.models.add(line.model)
         else:
@@ -141,16 +143,21 @@ class _Lines:
         return answered.completion if answered is not None else None
 
     def find_draw(self, model: str, request: ModelRequest) -> Completion | None:
-        """The first answer of a model to the draw of a request, with the same parameters and the same first sentence of
-        the system message; the rest may differ."""
-        answered = self._at(self.draws.get((model, request.draw), b""))
+        """The first answer of a model to the draw of a request, with as many messages, the same parameters and the same
+        first sentence of the system message; the rest may differ."""
+        answered = self._at(self.draws.get((model, request.draw, len(request.messages)), b""))
         return answered.completion if answered is not None and _manner(answered.request) == _manner(request) else None
 
     def find_unused(self, model: str, request: ModelRequest, used: Set[str]) -> Completion | None:
         """The first answer of a model, in the order written, that is not ``used``, likewise."""
-        answers = (self._at(key) for (name, _), key in self.draws.items() if name == model)
-        alike = (one for one in answers if one is not None and _manner(one.request) == _manner(request))
+        turns = len(request.messages)
+        alike = (one for one in self.alike(model, request) if len(one.request.messages) == turns)
         return next((one.completion for one in alike if one.completion.text not in used), None)
+
+    def alike(self, model: str, request: ModelRequest) -> Iterator[Answered]:
+        """The calls of a model with the same parameters and the same first sentence of the system message."""
+        answers = (self._at(key) for (name, _, _), key in self.draws.items() if name == model)
+        return (one for one in answers if one is not None and _manner(one.request) == _manner(request))
 
     def _at(self, key: bytes) -> Answered | None:
         place = self.places.get(key)
@@ -232,7 +239,7 @@ class Journal:
         """The draw of a slot: the first of ``draws``; in a replay the first that the recorded run asked for."""
         if self._past is None:
             return draws[0]
-        recorded = {draw for _, draw in self._past.draws}
+        recorded = {draw for _, draw, _ in self._past.draws}
         found = next((draw for draw in draws if draw in recorded), None)
         self.elsewhere += found != draws[0]
         if found is None:
@@ -317,7 +324,7 @@ def _manner(request: ModelRequest) -> ModelRequest:
 
 
 def _missing(past: _Lines, replay: Path | None, name: str, request: ModelRequest) -> ProviderError:
-    kind = NotRecordedError if past.find_unused(name, request, set()) is not None else ProviderError
+    kind = NotRecordedError if next(past.alike(name, request), None) is not None else ProviderError
     opening = request.messages[-1].text[:60] if request.messages else ""
     return kind(
         f"{replay} holds no answer of {name} to draw {request.draw} of the prompt that begins {opening!r} "

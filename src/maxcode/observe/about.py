@@ -223,16 +223,21 @@ def _source_of_arguments(spec: PythonSpec) -> list[str]:
     return [f"its arguments come from inputs(seed, {spec.size}) of this file, with secret seeds:", fenced(spec.inputs)]
 
 
+def called_line(problem: Problem) -> str:
+    """What is called of a Python function or class."""
+    method = problem.spec.python_spec.function.rpartition(":")[2].partition(".")[2]
+    return f"what is called: {problem.entry}{f'().{method}, of one object made before' if method else ''}"
+
+
 def _python_lines(problem: Problem) -> list[str]:
     spec = problem.spec.python_spec
-    method = spec.function.rpartition(":")[2].partition(".")[2]
     beside = ", ".join(name for name, _ in spec.beside)
     near = f"within {spec.tolerance:g} of their size" if spec.tolerance is not None else "within rounding"
     equal = f"every result equals the original's: the same types, whole numbers and texts equal, real numbers {near}"
     return [
         problem.statement or "Make this function faster. It must give the same result for every input.",
         "language: python",
-        f"what is called: {problem.entry}{f'().{method}, of one object made before' if method else ''}",
+        called_line(problem),
         *([f"files beside it that can be imported: {beside}"] if beside else []),
         *_source_of_arguments(spec),
         f"{CHECKER}{'the user says whether a result is accepted (is_solution)' if spec.check else equal}; what becomes "

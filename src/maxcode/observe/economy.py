@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from statistics import median
 
+from maxcode.core.budget import MANY
 from maxcode.core.history import Reached
 from maxcode.core.types import Facts, Section, State
 from maxcode.core.types.measured import JUDGED
@@ -58,5 +59,7 @@ def _seconds(facts: Facts, reached: Reached) -> Iterator[str]:
 
 
 def _left(budget: int, reached: Reached) -> str:
+    if budget >= MANY:  # the budget is of tokens, money or time
+        return f"candidates: {reached.candidates} judged"
     left = max(0, budget - reached.candidates)
     return f"candidates: {reached.candidates} of {budget} judged, {left} left, with those asked for now"

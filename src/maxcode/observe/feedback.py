@@ -18,7 +18,10 @@ _COUNTS: Mapping[Clock, str] = {
 
 
 def feedback_lines(step: Step, previous: Step | None) -> list[str]:
-    """The paper's four parts: correct or not; contrast of correctness; numbers; contrast of performance."""
+    """The paper's four parts: correct or not; contrast of correctness; numbers; contrast of performance.
+
+    ``previous``: the step that made the program which this one changed; None if that is the original.
+    """
     now = step.evaluation
     before = previous.evaluation if previous is not None else None
     lines = [result_line(now)]
@@ -108,8 +111,10 @@ def _correctness_contrast(now: Evaluation, before: Evaluation | None) -> list[st
         lines.append(f"{hidden} held-out test(s) failed")
     if before is not None:
         failed_before = {case.name for case in before.feedback.cases if case.outcome is not Outcome.CORRECT}
+        passed_before = {case.name for case in before.feedback.cases} - failed_before
         seen = {case.name for case in now.feedback.cases if case.seen}
-        if broken := sorted((failing.keys() - failed_before) & seen):
+        could = seen if before.outcome is Outcome.CORRECT else seen & passed_before  # others did not run before
+        if broken := sorted(failing.keys() & could):
             lines.append(f"newly failing: {', '.join(broken)}")
         if mended := sorted((failed_before - failing.keys()) & seen):
             lines.append(f"mended: {', '.join(mended)}")

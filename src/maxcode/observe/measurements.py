@@ -27,7 +27,7 @@ def feedback() -> Part:
     def part(state: State, reached: Reached) -> Section | None:
         if state.step is None:
             return None
-        previous = state.parent.step if state.parent is not None else None
+        previous = state.parent.made_by if state.parent is not None else None
         return Section("Feedback", harmless("\n".join(feedback_lines(state.step, previous))))
 
     return part

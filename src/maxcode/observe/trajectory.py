@@ -188,7 +188,7 @@ def _full(node: State, code: int, critique: bool, result: bool = True, place: st
     if node.step.action.program is not None:
         lines += _change(node, node.step.action.program, code, place)
     if result:
-        lines.append(harmless("\n".join(feedback_lines(node.step, node.parent.step))))
+        lines.append(harmless("\n".join(feedback_lines(node.step, node.parent.made_by))))
     if critique and node.step.critique:
         may_be_done = node.problem.traits.is_patch and not is_newest
         lines.append(f"{_MAY_BE_DONE if may_be_done else ''}{harmless(node.step.critique)}")

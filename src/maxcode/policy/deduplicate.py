@@ -7,7 +7,7 @@ does not depend on the other slots; duplicates within a batch share their builds
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from maxcode.code.source import writable
@@ -15,6 +15,8 @@ from maxcode.core.history import Reached
 from maxcode.core.roles import Policy
 from maxcode.core.stats import draw
 from maxcode.core.types import Action, Evaluation, Observation, Program, Section, State
+from maxcode.observe.feedback import brief_result
+from maxcode.observe.part import change_line
 
 AGAIN = 2
 
@@ -27,13 +29,14 @@ async def propose(
     ``before_again`` may raise if no further question is permitted.
     """
     action = _writable(await policy.propose(observation))
-    usage = action.usage
+    usage, tried = action.usage, dict[State, None]()
     for attempt in range(AGAIN):
         duplicate = reached.duplicate(action.program) if action.program is not None else None
         if duplicate is None:
             break
         before_again()
-        sections, again = (*observation.sections, _told(duplicate)), draw(observation.draw, "again", attempt)
+        tried[duplicate] = None
+        sections, again = (*observation.sections, _told(tried)), draw(observation.draw, "again", attempt)
         action = _writable(await policy.propose(replace(observation, sections=sections, draw=again)))
         usage += action.usage
     return replace(action, usage=usage)
@@ -79,10 +82,13 @@ def reused(duplicate: State) -> Evaluation:
     return replace(evaluation, timing=timing, warnings=warnings)
 
 
-def _told(duplicate: State) -> Section:
-    if duplicate.step is None:
-        text = "Your last answer is the original program, comments and layout apart. Propose a change."
-    else:
-        seen = f"step {duplicate.depth}, {duplicate.reward:.2f}x"
-        text = f"Your last answer was tried before ({seen}). Propose another one."
-    return Section("Duplicate", text)
+def _told(tried: Iterable[State]) -> Section:
+    """What was answered to this very prompt: who answers may not know of it."""
+    lines = [
+        f"- {brief_result(one.step.evaluation)}: {change_line(one)}"
+        if one.step is not None
+        else "- the original program"
+        for one in tried
+    ]
+    told = "This prompt was answered by what is known already, comments and layout apart; propose something else than:"
+    return Section("Duplicate", "\n".join([told, *lines]))

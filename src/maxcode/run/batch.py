@@ -82,7 +82,7 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
             except Exception as error:
                 failed[slot] = error
 
-    asked = _times_asked(parents, reached)
+    asked = reached.requests(parents)
     slots = [slot for slot in range(len(parents)) if slot not in dropped]
     settle_up(job, batch, reached)
     if slots and not job.tracker.known:
@@ -109,16 +109,6 @@ def settle_up(job: Job, batch: int, reached: Reached) -> None:
     answered = sum(at in record.actions for at in slots)
     waiting = sum(at in record.launched and at not in record.actions for at in slots)
     job.tracker.settle_up(reached.candidates + answered, waiting)
-
-
-def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
-    """By slot: how many times its state was expanded before."""
-    asked = {parent: len(reached.children(parent)) + reached.passes(parent) for parent in parents}
-    found: list[int] = []
-    for parent in parents:
-        found.append(asked[parent])
-        asked[parent] += 1
-    return found
 
 
 async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State | None:
@@ -189,9 +179,10 @@ async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reach
 
 
 async def _critique(critic: Critic, parent: State, step: Step, reached: Reached) -> str:
+    previous = parent.made_by  # a step without a program changed nothing
     if isinstance(critic, BranchCritic):
-        return await critic.critique_beside(parent.problem, step, parent.step, branch_lines(parent, reached))
-    return await critic.critique(parent.problem, step, parent.step)
+        return await critic.critique_beside(parent.problem, step, previous, branch_lines(parent, reached))
+    return await critic.critique(parent.problem, step, previous)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:

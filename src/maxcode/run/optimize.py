@@ -86,11 +86,13 @@ async def _is_final(job: Job, batch: int, parents: list[State], reached: Reached
     measured: list[State] = []
     with job.run.deadline.scope():
         parents = await explain(job, batch, parents, reached)
+        asked = reached.requests(parents)
         expanded = await expand(job, batch, parents, reached)
         measured = expanded.states
         with job.run.times.spent_on(CONFIRMATION):
             reached.extend(await settle(job, batch, expanded, reached))
         reached.passed(parents, expanded.passed)
+        reached.dropped(parents, asked, expanded.dropped)
         return True
     job.ended, job.undone = job.run.deadline.words, _undone(job, batch, challengers(measured, reached))
     reached.extend(measured)

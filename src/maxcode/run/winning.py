@@ -11,6 +11,7 @@ from textwrap import shorten
 from typing import final
 
 from maxcode.code.prose import prose
+from maxcode.core.budget import MANY
 from maxcode.core.history import Result
 from maxcode.core.printable import printable
 from maxcode.core.types import Evaluation, Hotspot, Outcome, Program, State
@@ -21,6 +22,7 @@ from maxcode.policy.rules.rewriter import rules_seen, unit_of
 from maxcode.run.names import POLICIES, REWRITER
 from maxcode.run.request import Request
 from maxcode.run.request_checks import rules_of
+from maxcode.search.methods import candidates
 
 LITTLE = 1.2  # times as fast: below it a result says what is left to do
 _SHOWN_STEPS, _SHOWN = 2, 230  # steps of the path, and characters of each
@@ -73,7 +75,7 @@ def left_lines(found: Result, admitted: Admitted, request: Request) -> tuple[str
         return ("the original takes about as long as a process that only reads its input: nothing is left to gain",)
     program = admitted.problem.program
     hot = _hottest(admitted.baseline.profile, program)
-    further = _further(request.policy in POLICIES, request.budget)
+    further = _further(request)
     return (*((hot,) if hot else ()), *_seen(found, request), further, f"all answers of this kind: {_TABLE}")
 
 
@@ -129,13 +131,19 @@ def _made(found: Result) -> Iterator[str]:
         yield f"{failed} candidate{'s' if failed > 1 else ''}: {FAILED}; {MADE}"
 
 
-def _further(is_built_in: bool, budget: int) -> str:
-    if is_built_in:
+def _further(request: Request) -> str:
+    if request.policy in POLICIES:
         return (
             "rules find no new algorithm: let a model (--policy llm:MODEL), a coding agent or yourself (--policy ask) "
             "write versions, or judge one of your own (maxcode evaluate NEW --against OLD)"
         )
-    return f"more candidates (--budget {2 * budget}) go on with this run; or another model, with another --out"
+    others = "another model, with another --out"
+    if request.budget >= MANY:
+        return f"a larger --budget goes on with this run; or {others}"
+    more = candidates(request.method, 2 * request.budget)
+    if more <= request.budget:  # a preset is at its end
+        return f"another seed (--seed {request.seed + 1}), another method, or {others}"
+    return f"more candidates (--budget {more}) go on with this run; or {others}"
 
 
 def _hottest(profile: tuple[Hotspot, ...], program: Program) -> str:

@@ -22,7 +22,8 @@ class Beam:
     """Expands the ``width`` best correct states of the last level and its parents, each ``children`` times a level.
 
     Best is by reward, of equals the first reached; a program whose text is already in the beam is not added again.  The
-    root is correct, so it alone is expanded until another state is correct.  The search has no end of its own: the
+    root is correct, so it alone is expanded until another state is correct.  A closed state stays, but is expanded only
+    if all are closed.  The search has no end of its own: the
     budget ends it.  The levels are computed again from the root: O(states) a call, one call a level.  With
     ``by="value"`` best is by expected class, and incorrect states are in the pool too (see ``CudaLlm``).
     """
@@ -35,9 +36,14 @@ class Beam:
         beam, used = [reached.root], Counter[State]()
         while True:
             level = [reached.children(parent)[used[parent] : used[parent] + self.children] for parent in beam]
-            missing = [self.children - len(drawn) for drawn in level]
+            missing = [
+                0 if reached.is_closed(parent) else self.children - len(drawn)
+                for parent, drawn in zip(beam, level, strict=True)
+            ]
             if any(missing):  # a new level, or the rest of a level that the budget has cut
                 return [parent for parent, count in zip(beam, missing, strict=True) for _ in range(count)]
+            if not any(level):  # all are closed
+                return [parent for parent in beam for _ in range(self.children)]
             used.update(dict.fromkeys(beam, self.children))
             beam = self._best([*beam, *(state for drawn in level for state in drawn)])
 

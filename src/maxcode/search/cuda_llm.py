@@ -7,12 +7,14 @@ Departure from MaxCode: "correct" is the outcome CORRECT, where the text explain
 reading, a level without a speed-up would send working programs to repair, and the search would end on its first
 plateau.  So here the fastest correct one is the next node even if it is slower than its parent. At most ``repairs``
 rounds of refinement a level, then the level is sampled once more, then the search ends; the paper names no limit.
-Repair does not count as depth, but every candidate counts to the budget. Departure from CUDA-LLM itself, which samples
+Repair does not count as depth, but every candidate counts to the budget.  A candidate for which the policy passes is
+not refined.  Departure from CUDA-LLM itself, which samples
 ``width`` new candidates from the node when none is valid: here each candidate is refined, as in MaxCode.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -44,17 +46,22 @@ class CudaLlm:
             missing = self.width - len(tried) - reached.passes(node)
             if not tried or (missing > 0 and not reached.is_closed(node)):  # a new level, or the rest of a cut batch
                 return [node] * (missing if missing > 0 else self.width)
-            node_next, open_states = self._climb(tried[: self.width], reached)
+            first = self._first(tried, reached)
+            node_next, open_states = self._climb(first, reached)
             if node_next is None and not open_states:
-                node_next, open_states = self._again(node, tried, reached)
+                node_next, open_states = self._again(node, tried[len(first) :], reached)
             if node_next is None:
                 return open_states
             node, level = node_next, level + 1
         return []
 
-    def _again(self, node: State, tried: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
+    def _first(self, tried: Sequence[State], reached: Reached) -> Sequence[State]:
+        """The first samples of a level, those before any repair; fewer than ``width`` if the policy passed."""
+        repaired = min((child.id[0] for state in tried for child in reached.children(state)), default=math.inf)
+        return [state for state in tried[: self.width] if state.id[0] < repaired]
+
+    def _again(self, node: State, second: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
         """Sample a level once more, after its repairs have failed."""
-        second = tried[self.width :]
         if len(second) < self.width:
             return None, [node] * (self.width - len(second))
         return self._climb(second, reached)
@@ -67,8 +74,8 @@ class CudaLlm:
             correct = [state for state in candidates if state.outcome is Outcome.CORRECT]
             if correct:
                 return max(correct, key=lambda state: state.reward), []
-            unrefined = [state for state in candidates if not reached.children(state)]
+            unrefined = [one for one in candidates if not reached.children(one) and not reached.is_closed(one)]
             if unrefined or rounds == self.repairs:
                 return None, unrefined if rounds < self.repairs else []
-            candidates = [reached.children(state)[0] for state in candidates]
+            candidates = [answers[0] for state in candidates if (answers := reached.children(state))]
         return None, []

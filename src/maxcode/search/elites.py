@@ -29,7 +29,7 @@ class Elites:
     search. A draw is a hash of the number of states and of the slot, so the search needs no memory.
 
     With ``stages`` a batch is one visit of the problem's stage: proposals may use the techniques of the stage, and
-    parents come from the cells that use no others.
+    parents come from the cells that use no others.  Closed states are no parents as long as another one is there.
     """
 
     width: int = 8
@@ -39,7 +39,8 @@ class Elites:
         problem = reached.root.problem
         if self.stages is not None:
             problem = self.stages[standing(self.stages, reached).stage].of(problem)
-        archive = open_to(problem, elites(reached))
+        cells = open_to(problem, elites(reached))
+        archive = [state for state in cells if not reached.is_closed(state)] or cells
         chosen = [archive[draw(len(reached), slot) % len(archive)] for slot in range(self.width)]
         return chosen if self.stages is None else [replace(state, problem=problem) for state in chosen]
 

@@ -26,7 +26,8 @@ Phase = Literal["base", "correctness", "faster", "slowest"]
 class PerfCodeGen:
     """``base`` samples (20 in the paper), at most ``repairs`` rounds for those that fail, two for those that work.
 
-    It ends when no phase has a question left: at most ``base * (3 + repairs)`` candidates.
+    It ends when no phase has a question left: at most ``base * (3 + repairs)`` candidates.  A state that is closed gets
+    no question as long as another one has one.
     """
 
     base: int = 20
@@ -34,15 +35,16 @@ class PerfCodeGen:
 
     def select(self, reached: Reached) -> list[State]:
         samples = reached.children(reached.root)[: self.base]
-        if len(samples) < self.base:
+        if len(samples) < self.base and not (samples and reached.is_closed(reached.root)):
             return [reached.root] * (self.base - len(samples))
         chains = [self._mended(sample, reached) for sample in samples]
-        if broken := [state for state, rounds in chains if _fails(state) and rounds < self.repairs]:
-            return broken
+        broken = [state for state, rounds in chains if _fails(state) and rounds < self.repairs]
         correct = [state for state, _ in chains if not _fails(state)]
-        if fresh := [state for state in correct if not reached.children(state)]:
-            return fresh
-        return [state for state in _second(correct, reached) if state is not None]
+        fresh = [state for state in correct if not reached.children(state)]
+        for asked in (broken, fresh, second := _second(correct, reached)):
+            if still_open := [state for state in asked if not reached.is_closed(state)]:
+                return still_open
+        return [*broken, *fresh, *second]
 
     def _mended(self, sample: State, reached: Reached) -> tuple[State, int]:
         """The last state of a sample's repairs, and the number of repairs."""
@@ -63,13 +65,13 @@ def phase(state: State, reached: Reached) -> Phase:
     return "slowest" if was_asked or reached.children(state) else "faster"
 
 
-def _second(correct: Sequence[State], reached: Reached) -> list[State | None]:
-    """For each correct program the state that gets the second question; None if it was asked already."""
-    asked: list[State | None] = []
+def _second(correct: Sequence[State], reached: Reached) -> list[State]:
+    """The states that get the second question: of each correct program whose first one has an answer."""
+    asked: list[State] = []
     for state in correct:
-        first = reached.children(state)[0]
-        heir, due = (state, 2) if _fails(first) else (first, 1)
-        asked.append(heir if len(reached.children(heir)) < due else None)
+        if answers := reached.children(state):
+            heir, due = (state, 2) if _fails(answers[0]) else (answers[0], 1)
+            asked += [heir] if len(reached.children(heir)) < due else []
     return asked
 
 

@@ -2,9 +2,10 @@
 
 A method without ``/paper`` also shows what is ours.  A preset shows one such part, "setting", because the paper's task
 texts name problem and hardware and are not published; ``METHOD/paper-setting`` leaves it out.  All presets show the
-critique of the last program alone, as the paper's state holds it, and ask the critic about every candidate.  The paper
-publishes no prompts, so all texts are ours, the critic's too, which hold the machine and the timed sizes.  It discounts
-nothing (gamma = 1) in its experiments.
+critique of the last program alone, as the paper's state holds it, and ask the critic about every candidate.  What is
+ours in every method stays: answers that see no further gain, programs that a critic finds at a limit, and duplicates
+that are asked again.  The paper publishes no prompts, so all texts are ours, the critic's too, which hold the machine
+and the timed sizes.  It discounts nothing (gamma = 1) in its experiments.
 """
 
 from __future__ import annotations

@@ -117,15 +117,25 @@ class Tree:
         state, node = reached.root, counted.nodes[reached.root.id]
         node.visits += 1
         path.append(node)
-        while node.children and not node.may_widen():
-            scores = counted.scores(node, self.exploration)
-            at = scores.index(max(scores))
+        while node.children and (not node.may_widen() or reached.is_closed(state)):
+            at = self._child(counted.scores(node, self.exploration), state, node, reached)
+            if at is None:
+                break
             state, node = reached.children(state)[at], node.children[at]
             node.visits += 1
             path.append(node)
         node.opened += 1
         opened.append(node)
         return state
+
+    def _child(self, scores: list[float], state: State, node: _Node, reached: Reached) -> int | None:
+        """The index of the best child that is not closed, or has children; None if there is none."""
+        for _ in range(len(scores)):
+            at = scores.index(max(scores))
+            if node.children[at].children or not reached.is_closed(reached.children(state)[at]):
+                return at
+            scores[at] = -math.inf
+        return None
 
 
 def _worth(state: State) -> float | None:

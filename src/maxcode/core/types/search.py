@@ -165,10 +165,14 @@ class State:
     @property
     def program(self) -> Program:
         """The program at this node: the last one on the path that could be read, the original at a root."""
-        for state in self.ancestry:
-            if state.step is not None and state.step.action.program is not None:
-                return state.step.action.program
-        return self.problem.program
+        made = step.action.program if (step := self.made_by) is not None else None
+        return made if made is not None else self.problem.program
+
+    @property
+    def made_by(self) -> Step | None:
+        """The step that made ``program``; None if that is the original."""
+        steps = (state.step for state in self.ancestry)
+        return next((step for step in steps if step is None or step.action.program is not None), None)
 
     @property
     def outcome(self) -> Outcome:

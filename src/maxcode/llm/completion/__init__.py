@@ -39,20 +39,21 @@ def read(
     means one program only.  A diff is a form of edits.
     ``entry``: the function that a whole program of C or C++ must define.
     ``is_open``: a block may add a file to a program of one file, as in a repository.
-    ``complete``: the model ended by itself, so a last block that is never closed is whole.
+    ``complete``: the model ended by itself, so a last block that is never closed is whole, and a last edit ends with
+    its fence.
     Never raises for any text; InputError for an unknown language.
     """
     said = answer_of(_UNWRITABLE.sub("\ufffd", text).replace("\r\n", "\n"))
     if not said.strip():
         return Unread("the completion holds no answer" + (" after its reasoning" if text.strip() else ""))
     if answer == "edits" and has_edits(said):
-        return edited(said, program, is_open)
+        return edited(said, program, is_open, complete)
     by_diff = patched(said, program) if answer == "edits" and has_diff(said) else None
     if isinstance(by_diff, Program):
         return by_diff
     program_read = whole(said, program, language, entry, complete, is_open)
     if isinstance(program_read, Unread) and has_edits(said):
-        return edited(said, program, is_open)
+        return edited(said, program, is_open, complete)
     if isinstance(program_read, Unread) and has_diff(said):
         return by_diff or patched(said, program)
     if isinstance(program_read, Unread) and answer == "edits" and not program_read.cut:

@@ -27,6 +27,7 @@ from maxcode.llm.completion.nearest import what_stands_there
 _FILE = re.compile(r"^--- \S[^\n]*\n\+\+\+ \S", re.MULTILINE)
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*|@@.*")
 _OUTER = re.compile(r"diff --git |index [0-9a-f]|new file mode |deleted file mode |similarity |rename |Binary files ")
+_SIGNATURE = re.compile(r"-- \n\d+(?:\.\d+)+")  # the end of what git format-patch writes
 _NOTHING = "/dev/null"
 _ENDS = ("```", "~~~")
 
@@ -34,7 +35,8 @@ _ENDS = ("```", "~~~")
 @final
 @dataclass(slots=True)
 class Hunk:
-    """``lines``: (mark, text), the mark " ", "-" or "+".  ``near``: the line (from 1) that the diff names, or 0."""
+    """``lines``: (mark, text), the mark " ", "-" or "+", or "" of a line of context that lacks it.  ``near``: the line
+    (from 1) that the diff names, or 0."""
 
     number: int
     near: int
@@ -44,6 +46,13 @@ class Hunk:
     def old(self) -> list[str]:
         """The lines to find."""
         return [text for mark, text in self.lines if mark != "+"]
+
+    def without_words(self) -> Hunk:
+        """The hunk without what follows its last change from a line without a mark on: it may be words on the diff."""
+        changes = [at for at, (mark, _) in enumerate(self.lines) if mark in ("+", "-")]
+        words = [at for at, (mark, _) in enumerate(self.lines) if not mark and changes and at > changes[-1]]
+        found = Hunk(self.number, self.near, self.lines[: words[0]] if words else self.lines)
+        return _trimmed(found)
 
 
 @final
@@ -83,26 +92,29 @@ def _file_patches(lines: Sequence[str]) -> list[FilePatch]:
         elif found and (head := _HUNK.fullmatch(line)) is not None:
             hunk = Hunk(sum(len(one.hunks) for one in found) + 1, int(head[1] or 0))
             found[-1].hunks.append(hunk)
-        elif line.startswith(_ENDS) or _OUTER.match(line):
+        elif line.startswith(_ENDS) or _OUTER.match(line) or _SIGNATURE.fullmatch(f"{line}\n{follows.strip()}"):
             hunk = None
         elif hunk is not None:
             _take(hunk, line)
-    return [_trimmed(one) for one in found]
+    for one in found:
+        one.hunks = [_trimmed(hunk) for hunk in one.hunks]
+    return found
 
 
 def _take(hunk: Hunk, line: str) -> None:
     if line[:1] in ("+", "-"):
         hunk.lines.append((line[0], line[1:]))
     elif not line.startswith("\\"):  # "\ No newline at end of file"
-        hunk.lines.append((" ", line.removeprefix(" ")))
+        has_mark = not line.strip() or line.startswith(" ")
+        hunk.lines.append((" " if has_mark else "", line.removeprefix(" ")))
 
 
-def _trimmed(patch: FilePatch) -> FilePatch:
-    """Without the blank lines after a hunk, which belong to the text around the diff."""
-    for hunk in patch.hunks:
-        while hunk.lines and hunk.lines[-1] == (" ", ""):
-            hunk.lines.pop()
-    return patch
+def _trimmed(hunk: Hunk) -> Hunk:
+    """Without the blank lines after it, which belong to the text around the diff."""
+    lines = list(hunk.lines)
+    while lines and lines[-1] == (" ", ""):
+        lines.pop()
+    return Hunk(hunk.number, hunk.near, lines)
 
 
 def _path_of(line: str) -> str:
@@ -120,8 +132,9 @@ def _applied(patch: FilePatch, program: Program) -> Program | Unread:
     text = program.files[path]
     end = line_end(text)
     lines, shift = text.split(end), 0
-    for hunk in patch.hunks:
-        at = _place(lines, hunk, shift)
+    for read in patch.hunks:
+        ways = ((hunk, _place(lines, hunk, shift)) for hunk in (read, read.without_words()))
+        hunk, at = next((way for way in ways if way[1] is not None), (read, None))
         if at is None:
             return Unread(
                 f"hunk {hunk.number} of the diff does not fit into {path}: its lines are not there"
@@ -185,7 +198,7 @@ def _put(have: Sequence[str], hunk: Hunk) -> list[str]:
     put = []
     for mark, text in hunk.lines:
         stands = next(kept) if mark != "+" else ""
-        if mark == " ":
+        if mark in (" ", ""):
             put.append(stands)
         elif mark == "+":
             indent = indent_of(text)

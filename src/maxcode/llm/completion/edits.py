@@ -63,13 +63,14 @@ def has_edits(answer: str) -> bool:
     return _ANY.search(answer) is not None
 
 
-def edited(answer: str, program: Program, is_open: bool = False) -> Program | Unread:
+def edited(answer: str, program: Program, is_open: bool = False, complete: bool = False) -> Program | Unread:
     """The program after all blocks of an answer; Unread if one cannot be applied, or if nothing changes.
 
     ``is_open``: a block may add a file although the program has one only, as in a repository.
+    ``complete``: the model ended by itself, so a last block without its end ends with the fence around it.
     """
     is_open = is_open or len(program.files) > 1
-    edits = _edits(html.unescape(answer) if _ESCAPED.search(answer) else answer)
+    edits = _edits(html.unescape(answer) if _ESCAPED.search(answer) else answer, complete)
     if isinstance(edits, Unread):
         return edits
     after = program
@@ -82,7 +83,7 @@ def edited(answer: str, program: Program, is_open: bool = False) -> Program | Un
     return after if after.files != program.files else Unread(f"nothing changed: {same}")
 
 
-def _edits(answer: str) -> list[Edit] | Unread:
+def _edits(answer: str, complete: bool) -> list[Edit] | Unread:
     found: list[Edit] = []
     inside: list[str] | None = None
     above: list[str] = []
@@ -98,9 +99,20 @@ def _edits(answer: str) -> list[Edit] | Unread:
             is_divided = is_divided or _DIVIDER.fullmatch(line) is not None
         elif line.strip():
             above.append(line)
+    if inside is not None and complete and (ended := _to_fence(inside, above)) is not None:
+        return [*found, Edit(len(found) + 1, ended, " ".join(above[-2:]))]
     if inside is not None:
-        return Unread(f"SEARCH/REPLACE block {len(found) + 1} is never closed: the answer was cut", cut=True)
+        why = "has no line `>>>>>>> REPLACE`" if complete else "is never closed: the answer was cut"
+        return Unread(f"SEARCH/REPLACE block {len(found) + 1} {why}", cut=not complete)
     return found
+
+
+def _to_fence(inside: Lines, above: Lines) -> Lines | None:
+    """The lines of a block up to the end of the fence around it, if that follows its divider; None without such one."""
+    divider = next((at for at, line in enumerate(inside) if _DIVIDER.fullmatch(line)), len(inside))
+    fences = [at for at, line in enumerate(inside) if at > divider and _FENCE.fullmatch(line)]
+    is_fenced = bool(above) and _FENCE.fullmatch(above[-1]) is not None
+    return inside[: fences[0]] if is_fenced and len(fences) == 1 else None
 
 
 def _is_fenced(lines: Lines) -> bool:

@@ -12,6 +12,7 @@ from maxcode.code.languages import language as language_row
 from maxcode.code.source import Token, line_of, parse, tokens, walk
 from maxcode.core.types import Program
 from maxcode.llm.completion.blocks import FencedBlock, Unread, blocks, line_end
+from maxcode.llm.completion.edits import has_edits
 
 Answer = Literal["whole", "edits"]
 
@@ -30,12 +31,23 @@ _DIFF = re.compile(r"^(?:@@ |diff --git |--- \S.*\n\+\+\+ )", re.MULTILINE)
 _LEFT_OUT = re.compile(
     r"(?://|#|/\*)[ \t]*[\[(<]*(?:\.{3}|…).*"
     r"\b(?:code|program|implementation|functions?|includes|unchanged|omitted|as before)\b"
-    r"|(?://|#|/\*)[ \t]*[\[(<]*(?:the )?(?:rest of|remaining|existing|previous)\b.*"
-    r"\b(?:code|program|implementation|functions?|includes)\b.*(?:unchanged|same|as before|omitted|\.{3}|…)",
+    r"|(?://|#|/\*)[ \t]*[\[(<]*(?:the )?(?:rest of|remaining|existing|previous)\b.*?"
+    r"\b(?:code|program|implementation|functions?|includes)\b"
+    r"(?:[ \t,:;=()-]|\b(?:is|are|remains?|stays?|exactly|all|here|goes|go|follows?)\b)*"
+    r"(?:unchanged|omitted|(?:the )?same|as before|\.{3}|…)(?:[ \t]+(?:as|from|for|in|here)\b.*)?\W*$",
     re.IGNORECASE,
 )
 _LEFT_OUT_AT_MOST = 200  # characters of a line that the pattern sees
-_INPUT = re.compile(r"\b(?:input|stdin|fileinput|open|os\.read)\b")
+_INPUT = re.compile(
+    r"\b(?:input|stdin|fileinput|open|fdopen|FileIO|mmap)\b|\b(?:os|posix)(?:\.|[ \t]+import\b[^\n]*\b)readv?\b"
+)
+_DEFINITION = r"^(?:(?:class|(?:async )?def) +{0}\b|{0}\s*(?::.*)?=(?!=))"  # of a name in Python
+_MAIN = {  # what the whole program has, and a part of it lacks, in languages without a grammar
+    "rust": re.compile(r"\bfn\s+main\s*\("),
+    "go": re.compile(r"\bfunc\s+main\s*\("),
+    "java": re.compile(r"\bvoid\s+main\s*\("),
+    "javascript": re.compile(r"stdin|readline|createReadStream|\bfs\.read|\bread(?:File|v)?Sync\b"),
+}
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
 _DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a function
 _AFTER_PARAMETERS = {"{", "->", ":"}
@@ -118,11 +130,15 @@ class _Reader:
             return "the code block names no file: write its path in the line before it"
         if _DIFF.search(body) is not None:
             return _NO_DIFF
+        if has_edits(body) and not has_edits(self._program.files[path]):
+            return "the code block holds edits"
         if (left_out := self._left_out(path, body)) is not None:
             return left_out
         if not block.closed and (not self._grammar or self._errors(body) > self._errors(self._program.files[path])):
             return ""
-        return self._python_objection(path, body) if self._grammar == "python" else self._c_objection(path, body)
+        if self._grammar == "python":
+            return self._python_objection(path, body)
+        return self._c_objection(path, body) if self._grammar in _DEFINING else self._part_objection(path, body)
 
     def _left_out(self, path: str, body: str) -> str | None:
         known = self._program.files[path]
@@ -132,23 +148,31 @@ class _Reader:
         return None if line is None else f"code was left out (`{line[:80]}`): give all of it"
 
     def _c_objection(self, path: str, body: str) -> str | None:
-        if path != self._main or self._grammar not in _DEFINING or defines(body, self._entry):
+        if path != self._main or defines(body, self._entry):
             return None
         if not self._defined and self._entry in body:
             return None
         return f"no code block defines {self._entry}(): give the whole program"
 
+    def _part_objection(self, path: str, body: str) -> str | None:
+        main = _MAIN.get(self._language)
+        if main is None or path != self._main or self._entry != "main" or main.search(body) is not None:
+            return None
+        lacks = "reads the input" if self._language == "javascript" else "defines main()"
+        is_there = main.search(self._program.files[path]) is not None
+        return f"no code block {lacks}: give the whole program" if is_there else None
+
     def _python_objection(self, path: str, body: str) -> str | None:
         wrong = (node for node in walk(parse(self._language, body).root) if node.is_error or node.is_missing)
         if (first := next(wrong, None)) is not None:
             return f"the code block is not Python: see its line {line_of(first)}"
+        if path != self._main or not self._entry:
+            return None
         if self._entry != "main":
-            defined = re.search(rf"^class[ \t]+{self._entry}\b", body, re.MULTILINE)
-            return None if defined else f"no code block defines class {self._entry}: give the whole file"
-        reads = _INPUT.search(self._program.files[path]) is not None
-        if path == self._main and reads and _INPUT.search(body) is None:
-            return "no code block reads the input: give the whole program"
-        return None
+            is_there = re.search(_DEFINITION.format(re.escape(self._entry)), body, re.MULTILINE) is not None
+            return None if is_there else f"no code block defines {self._entry}: give the whole file"
+        is_there = _INPUT.search(self._program.files[path]) is None or _INPUT.search(body) is not None
+        return None if is_there else "no code block reads the input: give the whole program"
 
     def _errors(self, text: str) -> int:
         return sum(node.is_error or node.is_missing for node in walk(parse(self._language, text).root))

@@ -31,7 +31,7 @@ from maxcode.core.types import (
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
 from maxcode.llm.prompts.rules import rules_for
-from maxcode.observe.about import about_machine, checker_line, statement_lines
+from maxcode.observe.about import about_machine, called_line, checker_line, statement_lines
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
 from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
@@ -214,6 +214,7 @@ def _problem(problem: Problem) -> str:
     lines.append(f"language: {problem.language}{flags}")
     lines += [line.format(problem.entry) for line in _AFTER_THE_LANGUAGE.get(problem.kind, ())]
     lines += [fenced(problem.spec.function_spec.header, problem.language)] if problem.traits.counts_work else []
+    lines += [called_line(problem)] if problem.spec.python is not None else []
     lines += [line for line in (checker_line(problem), f"goal: {GOALS[problem.goal]}") if line]
     if problem.permitted is not None:
         lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")

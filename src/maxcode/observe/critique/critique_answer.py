@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, final
+from typing import Annotated, Any, Literal, final, get_args
 
 import msgspec
 
@@ -113,16 +113,21 @@ def _objects(text: str) -> Iterator[Any]:
             yield Unreadable("no valid JSON: a number too long, or nested too deep")
 
 
-def _shortened(found: Any) -> Any:
-    """An object whose texts are cut where they may end; a whole answer is not asked for again for some words more."""
+def _as_agreed(found: Any) -> Any:
+    """An object whose texts are cut where they may end, without steps after the last permitted one, and with a usual
+    spelling of the bottleneck; a whole answer is not asked for again for these."""
     if not isinstance(found, dict):
         return found
-    diagnosis, steps = found.get("diagnosis"), found.get("steps")
+    diagnosis, steps, bottleneck = found.get("diagnosis"), found.get("steps"), found.get("bottleneck")
     changes: dict[str, Any] = {}
+    if isinstance(bottleneck, str):
+        usual = re.sub(r"[\s_]+", "-", bottleneck.strip().lower()).replace("vectoriz", "vectoris")
+        changes["bottleneck"] = usual if usual in get_args(Bottleneck) else bottleneck
     if isinstance(diagnosis, str):
         changes["diagnosis"] = _cut(diagnosis, DIAGNOSIS_AT_MOST)
     if isinstance(steps, list):
-        changes["steps"] = [_cut(step, STEP_AT_MOST) if isinstance(step, str) else step for step in steps]
+        kept = steps[:STEPS_AT_MOST]  # the most valuable first
+        changes["steps"] = [_cut(step, STEP_AT_MOST) if isinstance(step, str) else step for step in kept]
     return {**found, **changes}
 
 
@@ -133,7 +138,7 @@ def _cut(text: str, most: int) -> str:
 def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
     try:
         answer = msgspec.convert(
-            _shortened(found), CritiqueAnswer, strict=False
+            _as_agreed(found), CritiqueAnswer, strict=False
         )  # not strict: a line number may be in quotes
     except msgspec.ValidationError as error:
         return Unreadable(_one_line(str(error))[:200])

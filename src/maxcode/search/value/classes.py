@@ -65,8 +65,8 @@ def quantile_edges(speedups: Iterable[float]) -> Edges:
     distinct speed-ups are used instead.  InputError if there are too few of those."""
     faster = sorted(one for one in speedups if one > 1)
     for values in (faster, sorted(set(faster))):
-        cuts = [len(values) * part // (CLASSES - 1) for part in range(1, CLASSES - 1)]
-        bounds = sorted({values[cut] for cut in cuts}) if values else []
+        ends = [math.ceil(len(values) * part / (CLASSES - 1)) for part in range(1, CLASSES - 1)]
+        bounds = sorted({values[end - 1] for end in ends}) if values else []  # an edge is in the class below it
         if len(bounds) == CLASSES - 2:
             return Edges(QUANTILE, tuple(bounds))
     raise InputError(
