@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -259,11 +260,15 @@ def _with_adapters(model: Any, folder: str) -> Any:
 def assess_model(
     config: TrainConfig, adapter: Path | None, out: Path, bench: TrainTarget, say: Say = lambda note: None
 ) -> Assessment:
-    """Measures fresh answers of a given model, with trained adapters or without, at every stage."""
+    """Measures fresh answers of a given model, with trained adapters or without, at every stage.
+
+    Raises RecordError if ``out`` holds the answers of another model, or of other questions to it."""
     if not config.model.path:
         raise InputError("model.path is not set; give the folder of a model, or its name: --set model.path=FOLDER")
+    mark = _adapter_mark(adapter) if adapter is not None else ""
     with _owned(out):
         problems = bench.problems(config)
+        check_header(out, _assess_header(config, problems, bench.machine, mark), frozenset({"machine"}))
         model = load_model(config.model.path, config.model)
         if adapter is not None:
             model = _with_adapters(model, str(adapter))
@@ -273,6 +278,21 @@ def assess_model(
         exam = Exam(config, asked, bench.assessing, out)
         prompts = prompts_of(config, bench.machine)
         return assess(exam, generator(config, learner), prompts, lambda done, of: say(Note("assess", done, of)))
+
+
+def _adapter_mark(folder: Path) -> str:
+    """Equal for folders with the same adapters; raises InputError if there are none."""
+    files = sorted(folder.glob("adapter_*"))
+    if not any(path.name == "adapter_config.json" for path in files):
+        raise InputError(
+            f"{folder} holds no adapters (adapter_config.json); give RUN/grpo/final of a training with model.lora, or, "
+            f"if all weights were trained, leave --adapter out and give --set model.path={folder}"
+        )
+    total = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            total.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
 
 
 def in_words(line: StepLine) -> str:
@@ -297,6 +317,15 @@ def _header(config: TrainConfig, problems: Sequence[Problem], machine: Machine) 
         "stages": msgspec.json.encode(stages, order="sorted").decode(),
         "machine": dataclasses.asdict(machine),
     }
+
+
+def _assess_header(config: TrainConfig, problems: Sequence[Problem], machine: Machine, adapter: str) -> dict[str, Any]:
+    """What the answers of an assessment depend on: not their number, and not how a policy would be trained."""
+    grpo = config.grpo
+    sampled = {"seed": config.seed, "temperature": grpo.temperature, "most": grpo.max_completion, "more": grpo.more}
+    asked = {"model": config.model, "completion": config.completion, "templates": config.corpus.templates, **sampled}
+    whole = _header(config, problems, machine)
+    return {**whole, "config": msgspec.json.encode(asked, order="sorted").decode(), "adapter": adapter}
 
 
 @contextmanager
