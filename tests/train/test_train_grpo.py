@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import signal
 import subprocess
@@ -15,17 +16,19 @@ import pytest
 from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
+from maxcode.train import grpo
 from maxcode.train.config import GrpoTable, config_of
 from maxcode.train.corpus import Example
 from maxcode.train.grpo import PromptMaker, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
+from maxcode.train.pipeline import run
 from maxcode.train.pretrain import last_checkpoint, pretrained
 from tests.support.selection import some
 
 SUPPORT = Path(__file__).parents[1] / "support"
-from tests.support import grpo_driver  # noqa: E402
+from tests.support import grpo_driver, toy_run  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
@@ -241,6 +244,28 @@ def test_an_option_that_trl_does_not_take_is_refused_with_its_name(tmp_path: Pat
     told = grpo_driver.config(more={"epsilonn": 3})
     with pytest.raises(InputError, match="epsilonn"):
         arguments(told, tmp_path)
+
+
+def test_what_trl_does_not_take_is_refused_before_any_phase(tmp_path: Path) -> None:
+    told = toy_run.toy(grpo={**toy_run.TABLE["grpo"], "more": {"epsilonn": 3}})  # type: ignore[dict-item]
+    bench = toy_run.TableBench()
+    with pytest.raises(InputError, match="epsilonn"):
+        run(told, tmp_path / "run", bench)
+    assert bench.training.asked == [] and not (tmp_path / "run").exists()
+
+
+def test_every_option_of_trl_is_a_key_of_ours_or_may_be_given(tmp_path: Path) -> None:
+    call = next(
+        node for node in ast.walk(ast.parse(Path(grpo.__file__).read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "GRPOConfig"
+    )  # fmt: skip
+    for name in sorted(one.arg for one in call.keywords if one.arg is not None):
+        with pytest.raises(InputError, match=f"more.{name} is set by maxcode"):
+            grpo_driver.config(more={name: 1})
+    found = arguments(grpo_driver.config(more={"lr_scheduler_type": "cosine", "logging_steps": 5}), tmp_path)
+    assert (found.lr_scheduler_type, found.logging_steps) == ("cosine", 5)
+    usual = arguments(grpo_driver.config(), tmp_path)
+    assert (usual.lr_scheduler_type, usual.logging_steps) == ("constant_with_warmup", 1)
 
 
 def test_a_checkpoint_without_its_archive_is_no_checkpoint(tmp_path: Path) -> None:

@@ -43,7 +43,14 @@ MISSING = "training needs torch, transformers, peft and trl: pip install 'maxcod
 ARCHIVE = "archive.json"
 
 Watch = Callable[[StepLine], None]
-_USUAL = {"activation_checkpointing": False, "loss_type": "dapo", "importance_sampling_level": "token"}
+_USUAL = {
+    "activation_checkpointing": False,
+    "importance_sampling_level": "token",
+    "logging_steps": 1,
+    "loss_type": "dapo",
+    "lr_scheduler_type": "constant_with_warmup",
+}
+"""Options of TRL's that [grpo.more] may change."""
 
 
 @final
@@ -154,7 +161,6 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             max_completion_length=grpo.max_completion,
             max_steps=grpo.steps,
             learning_rate=grpo.learning_rate,
-            lr_scheduler_type="constant_with_warmup",
             warmup_steps=grpo.warmup_steps,
             temperature=grpo.temperature,
             beta=grpo.beta,
@@ -164,7 +170,6 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             save_strategy="steps",
             save_steps=grpo.save_steps,
             save_total_limit=grpo.save_limit,
-            logging_steps=1,
             report_to=list(grpo.report_to) or "none",
             disable_tqdm=True,
             dataloader_num_workers=0,  # rows depend on the state of this process

@@ -39,6 +39,7 @@ from maxcode.train.decoding import kept_legal
 from maxcode.train.evaluators import TrainTarget
 from maxcode.train.grpo import (
     Learner,
+    arguments,
     last_whole,
     new_judge,
     processes,
@@ -96,6 +97,8 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda note: None) -> TrainResult:
     """Runs all phases, resumed if interrupted; on a finished run it only writes the report again."""
     require_train()
+    if config.grpo.steps:
+        arguments(config, out / "grpo")  # what TRL does not take is refused now, not after the phases before
     if processes() > 1 and (not config.model.path or config.assess.samples):
         raise InputError(
             f"{processes()} processes can only train a given model, without an assessment: pre-train in one process, "
