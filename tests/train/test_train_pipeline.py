@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,13 @@ def test_a_run_that_is_broken_off_in_any_phase_ends_as_the_unbroken_one(finished
         "grpo/archive.json",
     ):
         assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
+
+
+def test_two_problems_of_one_name_are_refused_because_one_would_be_left_out(tmp_path: Path) -> None:
+    twin = tmp_path / "twin"
+    shutil.copytree(DEMO / "gemm", twin)
+    with pytest.raises(InputError, match=r"two problems have the id 'gemm'.*twin"):
+        run(toy(problems=["gemm", str(twin)]), tmp_path / "run", TableBench())
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda no
     if rank():  # the first process owns the folder
         return _Run(config, out, bench, bench.problems(config), say).go()
     with _owned(out):
-        problems = bench.problems(config)
+        problems = _problems(config, bench)
         check_header(out, _header(config, problems, bench.machine), frozenset({"machine"}))
         return _Run(config, out, bench, problems, say).go()
 
@@ -270,7 +270,7 @@ def assess_model(
         raise InputError("model.path is not set; give the folder of a model, or its name: --set model.path=FOLDER")
     mark = _adapter_mark(adapter) if adapter is not None else ""
     with _owned(out):
-        problems = bench.problems(config)
+        problems = _problems(config, bench)
         check_header(out, _assess_header(config, problems, bench.machine, mark), frozenset({"machine"}))
         model = load_model(config.model.path, config.model)
         if adapter is not None:
@@ -305,6 +305,18 @@ def in_words(line: StepLine) -> str:
         f"{line.fresh} measured, {line.generate_s + line.evaluate_s + line.learn_s:.1f} s"
     )
     return f"{told}; {'; '.join(line.alarms)}" if line.alarms else told
+
+
+def _problems(config: TrainConfig, bench: TrainTarget) -> list[Problem]:
+    """The admitted problems; raises InputError for two of one name, because results are kept by name."""
+    found = bench.problems(config)
+    for at, problem in enumerate(found):
+        if problem.id in [other.id for other in found[:at]]:
+            raise InputError(
+                f"two problems have the id '{problem.id}' (the last is {config.paths[at]}); leave one out, or give it "
+                "another id in its problem.toml"
+            )
+    return found
 
 
 _PLACES = ("folder", "bench")  # keys that do not define a run
