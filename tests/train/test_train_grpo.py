@@ -17,7 +17,7 @@ from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
 from maxcode.train import grpo
-from maxcode.train.config import GrpoTable, config_of
+from maxcode.train.config import GrpoTable, PretrainTable, config_of
 from maxcode.train.corpus import Example
 from maxcode.train.grpo import PromptMaker, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
 from maxcode.train.judge import Judge, StepLine
@@ -230,6 +230,16 @@ def test_a_tokenizer_read_back_gives_the_same_tokens(tmp_path: Path) -> None:
     assert again.encode(text) == tokenizer.encode(text)
     assert again.decode(again.encode(text)) == text
     assert len(tokenizer.encode("1234567")) > len(tokenizer.encode("2")), "numbers are tokens of their own"
+
+
+def test_the_kl_term_of_a_policy_from_scratch_holds_it_to_its_pre_training(tmp_path: Path) -> None:
+    """The reference is read from the folder, also by the process that has just written it."""
+    told = replace(grpo_driver.config(beta=0.04), pretrain=PretrainTable(steps=2, batch=2))
+    made = pretrained(told, [Example("scale", "//scale\n", grpo_driver.KERNEL)] * 9, tmp_path / "pretrained")
+    judge = new_judge(told, [grpo_driver.PROBLEM], Measuring(Table(rule=grpo_driver.worth)), tmp_path)
+    trainer: Any = build_trainer(told, made, judge, tmp_path)
+    theirs = trainer.ref_model.state_dict()
+    assert theirs and all(theirs[name].equal(one) for name, one in made.model.state_dict().items())
 
 
 def test_a_corpus_of_examples_that_are_all_too_long_is_refused_with_the_cure(tmp_path: Path) -> None:

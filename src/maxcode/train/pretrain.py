@@ -48,6 +48,7 @@ def pretrained(
     scratch = folder.with_name(folder.name + ".new")
     save(model, tokenizer, scratch)
     scratch.rename(folder)
+    model.config.name_or_path = str(folder)  # TRL reads the reference of the KL term from there
     return Learner(model, tokenizer)
 
 
