@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
 from maxcode.code.techniques import used
@@ -15,9 +16,11 @@ from maxcode.errors import InputError, MachineError, RecordError
 from maxcode.problems import load
 from maxcode.search.archive import Archive, Kept
 from maxcode.search.stages import USUAL, read_stages
+from maxcode.testing import Table
 from maxcode.train import corpus as kernels
 from maxcode.train.assess import AnswerLine, Assessment, figures, stages_to_ask
 from maxcode.train.config import CorpusTable, read_config
+from maxcode.train.measuring import Measuring
 from maxcode.train.pipeline import Note, run
 from maxcode.train.prompts import plain_layout
 from tests.support.toy_run import DEMO, Died, Rated, TableBench, toy
@@ -74,7 +77,7 @@ def test_a_run_that_is_broken_off_in_any_phase_ends_as_the_unbroken_one(finished
     for at in breaks:
         bench = TableBench()
         at(bench)
-        with pytest.raises((Died, ExceptionGroup)):
+        with pytest.raises(Died):
             run(toy(), tmp_path, bench)
     run(toy(), tmp_path, TableBench())
     for name in (
@@ -121,12 +124,36 @@ def test_the_corpus_holds_legal_kernels_within_what_their_prompts_permit() -> No
 
 
 def test_a_corpus_with_a_wrong_kernel_is_refused() -> None:
-    import anyio
-
     problem = load(DEMO / "gemm").problem
     wrong = [kernels.Example("gemm", "", "int x;\n")]
     with pytest.raises(MachineError, match="a legal transformation is wrong"):
-        anyio.run(kernels.verify, wrong, [problem], Rated(), 1, 0)
+        anyio.run(kernels.verify, wrong, [problem], Measuring(Rated()), 1, 0)
+
+
+def test_a_machine_that_fails_leaves_kernels_of_the_corpus_out_and_what_it_measured_is_kept(tmp_path: Path) -> None:
+    problem = load(DEMO / "gemm").problem
+    found = list(kernels.examples([problem], CorpusTable(kernels=60, steps=3), seed=1))
+
+    def verified(rule: Table) -> int:
+        measuring = Measuring(rule, None, tmp_path)
+        measuring.resume(1)
+        return len(anyio.run(kernels.verify, found, [problem], measuring, 6, 0))
+
+    async def away(text: str) -> None:
+        raise MachineError("the node went away")
+
+    asked: list[str] = []
+
+    async def flaky(text: str) -> None:
+        asked.append(text)
+        if len(asked) in (2, 5):
+            raise MachineError("the node went away")
+
+    with pytest.raises(MachineError, match="none of 6 kernels"):
+        verified(Table(rule=lambda text: 2.0, before=away))
+    assert verified(Table(rule=lambda text: 2.0, before=flaky)) == 4
+    assert verified(Table(rule=lambda text: 2.0, before=flaky)) == 6
+    assert len(asked) == 6 + 2
 
 
 def test_what_an_archive_holds_beyond_its_corpus_is_counted_up_to_layout() -> None:

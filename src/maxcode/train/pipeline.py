@@ -3,8 +3,8 @@
     corpus -> pre-training -> assessment -> GRPO with Staged Quality-Diversity -> assessment -> report
     (a given model needs no corpus and no pre-training)
 
-The run folder: ``run.toml``, ``corpus.jsonl``, ``pretrained/``, ``before/``, ``grpo/``, ``after/``, ``best/``,
-``result.json``, ``report.html``.  A complete phase is not repeated.
+The run folder: ``run.toml``, ``corpus.jsonl``, ``corpus/``, ``pretrained/``, ``before/``, ``grpo/``, ``after/``,
+``best/``, ``result.json``, ``report.html``.  A complete phase is not repeated.
 """
 
 from __future__ import annotations
@@ -170,7 +170,9 @@ class _Run:
         if not checked.exists():
             self._say(Note("corpus", table.kernels, table.kernels, f"evaluating {table.verified} of its kernels"))
             verify = partial(kernels.verify, count=table.verified, seed=self._config.seed)
-            evaluated = anyio.run(verify, found, self._problems, self._bench.training)
+            measuring = Measuring(self._bench.training, None, self._out / "corpus")
+            measuring.resume(1)
+            evaluated = anyio.run(verify, found, self._problems, measuring)
             known = kernels.verified(found, evaluated, self._problems)
             write_whole(checked, msgspec.json.encode(known) + b"\n")
         return found, msgspec.json.decode(read_text(checked), type=kernels.Verified)
