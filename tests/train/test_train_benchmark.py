@@ -195,8 +195,18 @@ def test_a_policy_of_several_kernels_proposes_for_one_that_is_held_out(script: A
     before = len(setting.bench.training.asked)
     assert script.transferred(setting, held, 0) == found
     assert len(setting.bench.training.asked) == before
+
+
+@pytest.mark.parametrize("name", [str(DEMO / "gemm"), "polybench:gemm"])
+def test_a_kernel_that_is_trained_on_is_not_held_out_in_another_version(name: str, script: Any, tmp_path: Path) -> None:
+    setting = script.Setting(toy_config(tmp_path), tmp_path / "out", any_kernel(), lambda note: None)
     with pytest.raises(InputError, match="gemm would be trained on and held out"):
-        script.transferred(setting, script.Held((str(DEMO / "gemm"),), (2,), 1), 0)
+        script.transferred(setting, script.Held((name,), (2,), 1), 0)
+    in_suite = script.Setting(
+        setting.path, tmp_path / "other", any_kernel(), setting.say, {"problems": ["polybench:gemm"]}
+    )
+    with pytest.raises(InputError, match="gemm would be trained on and held out"):
+        script.transferred(in_suite, script.Held((name,), (2,), 1), 0)
 
 
 def test_generated_nests_are_problems_and_the_same_for_one_seed(module: Any, tmp_path: Path) -> None:
