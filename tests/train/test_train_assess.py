@@ -8,8 +8,8 @@ import pytest
 
 from maxcode.errors import InputError, RecordError
 from maxcode.problems import load
-from maxcode.train.config import ScratchModel, TrainConfig
-from maxcode.train.model import new_model, save, train_tokenizer
+from maxcode.train.config import ModelTable, ScratchModel, TrainConfig
+from maxcode.train.model import load_model, new_model, save, train_tokenizer
 from maxcode.train.pipeline import assess_model
 from tests.support.toy_run import DEMO, TableBench, toy
 
@@ -60,3 +60,12 @@ def test_a_folder_without_adapters_is_refused_with_the_cure(weights: Path, tmp_p
     with pytest.raises(InputError, match=r"holds no adapters.*model\.path="):
         assess_model(given(weights / "base"), weights / "base", tmp_path / "out", TableBench())
     assert not (tmp_path / "out").exists()
+
+
+def test_weights_from_scratch_are_read_as_they_were_trained_and_given_ones_as_asked(weights: Path) -> None:
+    """Else the policy after training would have other precision than the one before."""
+    import torch
+
+    folder = str(weights / "base")
+    assert load_model(folder, ModelTable(dtype="bfloat16")).dtype is torch.float32
+    assert load_model(folder, ModelTable(path=folder, dtype="bfloat16")).dtype is torch.bfloat16

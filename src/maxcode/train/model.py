@@ -80,14 +80,16 @@ def load_tokenizer(path: str, prompts: str) -> Any:
 
 
 def load_model(path: str, table: ModelTable) -> Any:
-    """The weights in a folder, or of a name on the Hub; raises InputError if there are none."""
+    """The weights in a folder, or of a name on the Hub; raises InputError if there are none.
+
+    Weights from scratch are float32 in training, whatever ``table.dtype`` its products have; so they are here.
+    """
     import torch
     from transformers import AutoModelForCausalLM
 
+    dtype = getattr(torch, table.dtype) if table.path else torch.float32
     try:
-        return AutoModelForCausalLM.from_pretrained(
-            path, dtype=getattr(torch, table.dtype), attn_implementation=table.attention
-        )
+        return AutoModelForCausalLM.from_pretrained(path, dtype=dtype, attn_implementation=table.attention)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot load the model {path}: {error}; see [model] of the configuration") from error
 

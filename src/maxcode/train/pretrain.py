@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
@@ -35,8 +35,7 @@ def pretrained(
     """The model in ``folder``, trained now if it is not there yet; ``say`` is called with (step, steps, loss)."""
     require_train()
     if (folder / DONE).exists():
-        found = load_tokenizer(str(folder), "compact")
-        return Learner(load_model(str(folder), replace(config.model, dtype="float32")), found)  # as after pre-training
+        return Learner(load_model(str(folder), config.model), load_tokenizer(str(folder), "compact"))
     texts = (one.prompt + one.completion for one in corpus)
     tokenizer = train_tokenizer(texts, config.model.scratch.vocabulary, PIECES[config.completion])
     model = new_model(config.model.scratch, tokenizer, config.seed, attention=config.model.attention)
