@@ -362,6 +362,14 @@ def test_a_checkpoint_of_other_problems_is_refused(tmp_path: Path) -> None:
         other.load(tmp_path / FILE)
 
 
+def test_the_line_of_a_step_counts_what_all_processes_measured() -> None:
+    one = judge(None, Bench(), Diversity(TWO))
+    one.share = lambda rows: rows + rows  # another process found and measured the same
+    found = step(one, 0, [numbered(n) for n in (1, 2, 3, 8)] * 2)
+    assert len(found.advantages) == 8
+    assert (found.step.samples, found.step.scored, found.step.fresh) == (16, 16, 8)
+
+
 def test_a_collapse_is_said() -> None:
     one = judge(None, Bench(), Diversity(TWO))
     step(one, 0, [numbered(n) for n in range(1, 9)])
