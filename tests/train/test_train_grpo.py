@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,18 @@ from maxcode.testing import Table
 from maxcode.train import grpo
 from maxcode.train.config import GrpoTable, PretrainTable, config_of
 from maxcode.train.corpus import Example
-from maxcode.train.grpo import PromptMaker, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
+from maxcode.train.grpo import (
+    PromptMaker,
+    Steps,
+    arguments,
+    build_trainer,
+    callback,
+    last_whole,
+    new_judge,
+    portions,
+    step_of,
+    train,
+)
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
@@ -285,6 +297,22 @@ def test_a_checkpoint_without_its_archive_is_no_checkpoint(tmp_path: Path) -> No
             (tmp_path / f"checkpoint-{step}" / "diversity.json").write_text("{}")
     found = last_whole(tmp_path)
     assert found is not None and step_of(found) == 4
+
+
+def test_a_checkpoint_is_complete_only_after_every_process_has_written_its_part(tmp_path: Path) -> None:
+    _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
+    part = tmp_path / "checkpoint-2" / "rng_state_1.pth"
+
+    def slower(rows: list[Any]) -> list[Any]:
+        assert last_whole(tmp_path) is None
+        part.write_bytes(b"of the other process")
+        return rows + rows
+
+    judge.share = slower
+    part.parent.mkdir()
+    marks = callback(Steps(judge, lambda line: None))
+    marks.on_save(SimpleNamespace(output_dir=str(tmp_path)), SimpleNamespace(global_step=2), None)
+    assert part.exists() and last_whole(tmp_path) == part.parent
 
 
 def test_the_trainer_asks_as_many_prompts_and_answers_as_configured(tmp_path: Path) -> None:

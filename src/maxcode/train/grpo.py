@@ -303,6 +303,7 @@ def callback(steps: Steps) -> Any:
             steps.ended()
 
         def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            steps.judge.share([])  # waits until every process has written its part of the checkpoint
             if steps.judge.writes:
                 folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
                 with replacing(folder / FILE) as scratch:
