@@ -6,9 +6,10 @@ Prompts are made when their rows are fetched (``Dataset.with_transform``), so th
 archive.  Advantages come from the first reward function, already centred within their groups, and
 ``scale_rewards="none"`` leaves them unchanged.  The true score is the second reward function, with weight 0, for the
 log.  If the machine failed, both are None, and TRL leaves the answer out of its group.  The loss is GRPO's in TRL's
-usual form (``dapo``: a mean over all tokens of a step, ratios of tokens; arXiv 2602.12049 writes the ratio of whole
-answers, which is the same, 1, if every step learns from its own answers).  KL is off by default (the paper writes a KL
-term and does not publish its weight).
+usual form (``dapo``: a mean over all tokens of a step, ratios of tokens).  arXiv 2602.12049 writes the ratio of whole
+answers.  Every step learns from its own answers, so either ratio is 1 and nothing is clipped; the forms differ in the
+weight of long answers, also with ``importance_sampling_level = "sequence"``, which is TRL's geometric mean over tokens.
+KL is off by default (the paper writes a KL term and does not publish its weight).
 
 A resumed run continues from the last complete checkpoint and gives the same result as an unbroken one: TRL restores
 weights, optimizer, random numbers and position; archive and stages are in the same folder (``diversity.json``), which

@@ -95,7 +95,8 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda note: None) -> TrainResult:
-    """Runs all phases, resumed if interrupted; on a finished run it only writes the report again."""
+    """Runs all phases, resumed if interrupted; of a finished run it only measures the best kernel and writes the report
+    again."""
     require_train()
     if config.grpo.steps:
         arguments(config, out / "grpo")  # what TRL does not take is refused now, not after the phases before
@@ -361,7 +362,7 @@ def _owned(out: Path) -> Iterator[None]:
 
 @final
 class _Clock:
-    """Wall seconds of every phase, summed over all processes that worked on it."""
+    """Wall seconds of every phase, summed over all processes that worked on it; a killed one does not tell its last."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
