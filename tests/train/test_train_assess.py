@@ -9,8 +9,9 @@ import pytest
 from maxcode.errors import InputError, RecordError
 from maxcode.problems import load
 from maxcode.train.config import ModelTable, ScratchModel, TrainConfig
-from maxcode.train.model import load_model, new_model, save, train_tokenizer
+from maxcode.train.model import load_model, load_tokenizer, new_model, save, train_tokenizer
 from maxcode.train.pipeline import assess_model
+from maxcode.train.prompts import BOS
 from tests.support.toy_run import DEMO, TableBench, toy
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
@@ -69,3 +70,18 @@ def test_weights_from_scratch_are_read_as_they_were_trained_and_given_ones_as_as
     folder = str(weights / "base")
     assert load_model(folder, ModelTable(dtype="bfloat16")).dtype is torch.float32
     assert load_model(folder, ModelTable(path=folder, dtype="bfloat16")).dtype is torch.bfloat16
+
+
+def test_a_tokenizer_that_does_not_fit_the_prompts_is_refused_before_any_answer(weights: Path, tmp_path: Path) -> None:
+    folder = str(weights / "base")
+    assert load_tokenizer(folder, "compact").bos_token == BOS
+    with pytest.raises(InputError, match="no chat template"):
+        load_tokenizer(folder, "chat")
+    foreign = train_tokenizer(["int x;"], 300)
+    foreign.bos_token = "<s>"
+    foreign.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=r'set model\.prompts = "chat"'):
+        load_tokenizer(str(tmp_path), "compact")
+    for prompts in ("compact", "chat"):
+        with pytest.raises(InputError, match="cannot load the tokenizer of"):
+            load_tokenizer(str(tmp_path / "nowhere"), prompts)

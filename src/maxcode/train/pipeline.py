@@ -186,7 +186,8 @@ class _Run:
 
     def _given(self, path: str) -> Learner:
         self._say(Note("model", 0, 1, f"loading {path}"))
-        return Learner(load_model(path, self._config.model), load_tokenizer(path, self._config.model.prompts))
+        tokenizer = load_tokenizer(path, self._config.model.prompts)  # first: it is small, and may not fit the prompts
+        return Learner(load_model(path, self._config.model), tokenizer)
 
     def _assessed(self, name: str, learner: Learner) -> Assessment:
         if not self._config.assess.samples:
@@ -275,10 +276,10 @@ def assess_model(
     with _owned(out):
         problems = _problems(config, bench)
         check_header(out, _assess_header(config, problems, bench.machine, mark), frozenset({"machine"}))
+        tokenizer = load_tokenizer(config.model.path, config.model.prompts)
         model = load_model(config.model.path, config.model)
         if adapter is not None:
             model = _with_adapters(model, str(adapter))
-        tokenizer = load_tokenizer(config.model.path, config.model.prompts)
         learner = kept_legal(config, Learner(model, tokenizer), problems)
         asked = stages_to_ask(problems, config.rules.stages)
         exam = Exam(config, asked, bench.assessing, out)
