@@ -94,7 +94,7 @@ def _arms(setting: Setting, config: TrainConfig, out: Path, held: Held) -> dict[
 
 
 def summary(found: Sequence[Row]) -> str:
-    """The tables of all seeds, and the ratios over the kernels of all of them."""
+    """The tables of all seeds, and the ratios over the kernels, of each the mean of its seeds."""
     lines: list[str] = []
     for one in found:
         lines.append(f"seed {one['seed']}, trained on {len(one['trained on'])} kernels")
