@@ -262,6 +262,14 @@ def test_a_corpus_of_examples_that_are_all_too_long_is_refused_with_the_cure(tmp
         pretrained(config, corpus, tmp_path / "pretrained")
 
 
+def test_a_corpus_of_which_most_is_left_out_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = grpo_driver.config()
+    config = replace(config, corpus=replace(config.corpus, most_tokens=60), pretrain=PretrainTable(steps=1, batch=1))
+    corpus = [Example("scale", "//scale\n", text) for text in ["int x;", *[grpo_driver.KERNEL * 20] * 3]]
+    pretrained(config, corpus, tmp_path / "pretrained")
+    assert "3 of 4 examples of the corpus have more than 60 tokens" in caplog.text
+
+
 def test_an_option_that_trl_does_not_take_is_refused_with_its_name(tmp_path: Path) -> None:
     told = grpo_driver.config(more={"epsilonn": 3})
     with pytest.raises(InputError, match="epsilonn"):

@@ -6,6 +6,7 @@ The loss is on the completion alone, not on its prompt.  A resumed run starts fr
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ WEIGHT_DECAY, BETA_2 = 0.05, 0.95
 _IGNORED = -100  # a label without a loss
 
 Say = Callable[[int, int, float], None]
+log = logging.getLogger(__name__)
 
 
 def pretrained(
@@ -43,6 +45,11 @@ def pretrained(
     if not rows:
         most = config.corpus.most_tokens
         raise InputError(f"no example of the corpus has {most} tokens or fewer; raise corpus.most_tokens")
+    if 2 * len(rows) < len(corpus):
+        log.warning(
+            "%d of %d examples of the corpus have more than %d tokens and are left out; see corpus.most_tokens",
+            len(corpus) - len(rows), len(corpus), config.corpus.most_tokens,
+        )  # fmt: skip
     _train(config, Learner(model, tokenizer), rows, folder.with_name(folder.name + "-checkpoints"), say)
     scratch = folder.with_name(folder.name + ".new")
     save(model, tokenizer, scratch)
