@@ -262,6 +262,19 @@ def test_a_corpus_of_examples_that_are_all_too_long_is_refused_with_the_cure(tmp
         pretrained(config, corpus, tmp_path / "pretrained")
 
 
+def test_a_training_that_diverged_ends_before_a_checkpoint_keeps_it(tmp_path: Path) -> None:
+    wild = PretrainTable(steps=4, batch=2, save_steps=1, learning_rate=1e30)
+    told = replace(grpo_driver.config(), pretrain=wild)
+    with pytest.raises(MachineError, match=r"diverged: .* after step 2; lower pretrain\.learning_rate"):
+        pretrained(told, [Example("scale", "//scale\n", grpo_driver.KERNEL)] * 9, tmp_path / "pretrained")
+    assert [path.name for path in (tmp_path / "pretrained-checkpoints").iterdir()] == ["checkpoint-1"]
+    _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
+    marks = callback(Steps(judge, lambda line: None))
+    marks.on_log(None, SimpleNamespace(global_step=3), None, {"grad_norm": 0.5, "loss": 0.0})
+    with pytest.raises(MachineError, match=r"gradient of \[grpo\] is nan after step 3"):
+        marks.on_log(None, SimpleNamespace(global_step=3), None, {"grad_norm": float("nan")})
+
+
 def test_a_corpus_of_which_most_is_left_out_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = grpo_driver.config()
     config = replace(config, corpus=replace(config.corpus, most_tokens=60), pretrain=PretrainTable(steps=1, batch=1))

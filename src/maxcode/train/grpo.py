@@ -19,17 +19,18 @@ is written last.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from maxcode.core.files import replacing, write_whole
 from maxcode.core.types import Machine, Problem
-from maxcode.errors import InputError
+from maxcode.errors import InputError, MachineError
 from maxcode.train.config import GrpoTable, TrainConfig
 from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
 from maxcode.train.judge import Judge, Judged, Rules, StepLine
@@ -303,6 +304,9 @@ def callback(steps: Steps) -> Any:
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             steps.ended()
 
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            refuse_divergence(logs or {}, state.global_step, "grpo")
+
         def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             steps.judge.share([])  # waits until every process has written its part of the checkpoint
             if steps.judge.writes:
@@ -311,6 +315,17 @@ def callback(steps: Steps) -> Any:
                     steps.judge.progress.save(scratch)
 
     return Marks()
+
+
+def refuse_divergence(logs: Mapping[str, Any], step: int, table: str) -> None:
+    """Raises MachineError if a gradient is no number: all weights are none from then on, and no checkpoint may keep
+    them.  Trainers log before they save."""
+    norm = logs.get("grad_norm")
+    if norm is not None and not math.isfinite(norm):
+        raise MachineError(
+            f"the training diverged: the gradient of [{table}] is {norm} after step {step}; lower "
+            f"{table}.learning_rate, and choose another --out"
+        )
 
 
 def step_of(checkpoint: Path) -> int:

@@ -17,7 +17,7 @@ from maxcode.core.files import read_text
 from maxcode.errors import InputError
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Example
-from maxcode.train.grpo import Learner, quiet, require_train
+from maxcode.train.grpo import Learner, quiet, refuse_divergence, require_train
 from maxcode.train.model import PIECES, load_model, load_tokenizer, new_model, save, train_tokenizer
 
 DONE = "config.json"  # written with the weights
@@ -147,6 +147,7 @@ def _heard(say: Say, steps: int) -> Any:
 
     class Heard(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            refuse_divergence(logs or {}, state.global_step, "pretrain")
             if logs and "loss" in logs:
                 say(state.global_step, steps, float(logs["loss"]))
 
