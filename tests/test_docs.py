@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import pytest
 
 from maxcode.llm import prompts
 from maxcode.problems.description import Description, describe
-from maxcode.train.config import config_of
+from maxcode.train.config import Lora, TrainConfig, VllmTable, config_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -210,17 +210,23 @@ def test_the_page_of_problems_has_every_key_with_its_default() -> None:
 
 
 def test_the_page_of_training_has_every_key_with_its_default() -> None:
-    (block,) = (one.text for one in all_blocks(ROOT / "docs" / "reference" / "training.md") if one.kind == "toml")
-    free = [line.split("=")[0].strip() for line in block.splitlines() if "no default" in line]
-    table = tomllib.loads(block)
-    shown = config_of(table, "docs/reference/training.md", Path())
-    usual = config_of({"problems": table["problems"]}, "nothing", Path())
-    assert set(table) >= {one.name for one in fields(usual)} - {"folder"}
-    for name, inner in table.items():
-        assert not isinstance(inner, dict) or set(inner) == {one.name for one in fields(getattr(usual, name))}, name
-    assert free == ["problems", "lora", "vllm"]
-    usual_model, usual_grpo = replace(shown.model, lora=None), replace(shown.grpo, vllm=None)
-    assert replace(shown, model=usual_model, grpo=usual_grpo) == usual
+    page = ROOT / "docs" / "reference" / "training.md"
+    usual, rare = (tomllib.loads(block.text) for block in all_blocks(page) if block.kind == "toml")
+    found, default = config_of(usual, str(page)), TrainConfig(tuple(usual["problems"]))
+    assert found == default
+    for key, value in vars_of(default).items():
+        known = usual.get(key) if is_dataclass(value) else None
+        left_out = {name for name, inner in vars_of(value).items() if inner is None} if known is not None else set()
+        assert key in usual and (known is None or set(known) | left_out == set(vars_of(value))), key
+    both = config_of({"problems": ["x"], **rare}, str(page))
+    assert (both.model.lora, both.grpo.vllm) == (Lora(), VllmTable())
+    assert set(rare["model"]["lora"]) == set(vars_of(Lora())) and set(rare["grpo"]["vllm"]) == set(vars_of(VllmTable()))
+
+
+def vars_of(found: object) -> dict[str, object]:
+    """The fields of a dataclass that a file may set."""
+    assert is_dataclass(found)
+    return {one.name: getattr(found, one.name) for one in fields(found) if one.name != "folder"}
 
 
 def test_the_page_of_prompts_shows_the_templates_of_today() -> None:

@@ -15,6 +15,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 from typing import Any, final
 
 import anyio
@@ -108,11 +109,15 @@ def failures(found: Sequence[Row], arms: Sequence[str], at: Sequence[int]) -> It
 
 
 def ratio(found: Sequence[Row], arm: str, count: int, other: str, of: int) -> Row:
-    """The geometric mean over kernels of one arm over another, with its interval over kernels, and p by sign flips."""
-    ratios = [gain(row, arm, count) / gain(row, other, of) for row in found]
-    mean = bootstrap(ratios, geometric_mean)
-    p = sign_flip_p([math.log(one) for one in ratios])
-    return {"low": mean.low, "value": mean.value, "high": mean.high, "p": p}
+    """The geometric mean over kernels of one arm over another, with its interval over kernels, and p by sign flips.
+
+    The rows of a kernel with several seeds are one: they are no independent kernels."""
+    logs: dict[str, list[float]] = {}
+    for row in found:
+        logs.setdefault(row["problem"], []).append(math.log(gain(row, arm, count) / gain(row, other, of)))
+    means = [fmean(some) for some in logs.values()]
+    mean = bootstrap([math.exp(one) for one in means], geometric_mean)
+    return {"low": mean.low, "value": mean.value, "high": mean.high, "p": sign_flip_p(means), "kernels": len(means)}
 
 
 def table(found: Sequence[Row], arms: Sequence[str], at: Sequence[int]) -> Iterator[str]:
@@ -132,4 +137,4 @@ def compared(found: Sequence[Row], arm: str, others: Sequence[str], at: Sequence
         for count, of in [(k, k) for k in at] + [(k, at[-1]) for k in at[:-1]]:
             one = ratio(found, arm, count, other, of)
             told = f"{one['value']:.2f} [{one['low']:.2f}, {one['high']:.2f}], p = {one['p']:.3f}"
-            yield f"{arm} after {count} over {other} after {of}: {told}, {len(found)} kernels"
+            yield f"{arm} after {count} over {other} after {of}: {told}, {one['kernels']} kernels"

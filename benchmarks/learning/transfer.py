@@ -51,12 +51,16 @@ def transferred(setting: Setting, held: Held, seed: int) -> Row:
 
 
 def _training(setting: Setting, held: Held, seed: int) -> TrainConfig:
-    own = [str(path.resolve()) for path in setting.config({}).paths]
+    own = [placed(str(path)) for path in setting.config({}).paths]
     nests = [str(path.resolve()) for path in written(setting.out / "nests", held.nests)]
-    names = {Path(name).name for name in held.names}
-    if both := sorted(names & {Path(name).name for name in own}):
+    if both := sorted({_kernel(name) for name in held.names} & {_kernel(name) for name in own}):
         raise InputError(f"{', '.join(both)} would be trained on and held out; take it out of {setting.path}")
     return setting.config({**problems(setting, [*own, *nests], seed), "assess.samples": 0})
+
+
+def _kernel(name: str) -> str:
+    """The name of a kernel, whose other versions count as the same: polybench:gemm is gemm."""
+    return Path(name.rpartition(":")[2]).name
 
 
 def problems(setting: Setting, names: Sequence[str], seed: int) -> dict[str, Any]:
@@ -90,7 +94,7 @@ def _arms(setting: Setting, config: TrainConfig, out: Path, held: Held) -> dict[
 
 
 def summary(found: Sequence[Row]) -> str:
-    """The tables of all seeds, and the ratios over the kernels of all of them."""
+    """The tables of all seeds, and the ratios over the kernels, of each the mean of its seeds."""
     lines: list[str] = []
     for one in found:
         lines.append(f"seed {one['seed']}, trained on {len(one['trained on'])} kernels")

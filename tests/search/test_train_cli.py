@@ -7,10 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from maxcode.train.to_go import Training, train_to_go
+from maxcode.train.to_go.dataset import Dataset
+from maxcode.train.to_go.evaluation import Plan, evaluate
+from maxcode.train.to_go.fit import Fit
+from maxcode.train.to_go.fitting import fit
+from maxcode.train.to_go.pairs import read_pairs, run_folders
 from tests.support.value_help import run, several
 
 pytestmark = pytest.mark.heavy
@@ -118,3 +124,31 @@ def test_what_is_done_before_the_folds_is_told_and_written(runs: Path, tmp_path:
     assert "regret@25%" in told[0]
     assert json.loads((tmp_path / "metrics.json").read_text())["folds"] == {}
     assert (tmp_path / "value.json").exists()
+
+
+def test_an_evaluation_that_is_broken_off_takes_up_what_its_finished_folds_foresaw(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = read_pairs(run_folders([runs]))
+    asked: list[str] = []
+
+    class Died(Exception):
+        pass
+
+    def fitted(name: str, data: Dataset, how: Fit, dies_at: int = 3) -> Any:
+        asked.append(name)
+        if len(asked) == dies_at:
+            raise Died
+        return fit(name, data, how)
+
+    def evaluated(kept: Path | None) -> Any:
+        return evaluate(pairs, Plan(("trees",), (0,), how=Fit(Path(), kept=kept)))
+
+    monkeypatch.setattr("maxcode.train.to_go.evaluation.fit", fitted)
+    with pytest.raises(Died):
+        evaluated(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+    found = evaluated(tmp_path)
+    assert len(asked) == 3 + 1, "two of three folds were known"
+    assert found == evaluated(None) == evaluated(tmp_path)
+    assert len(asked) == 3 + 1 + 3

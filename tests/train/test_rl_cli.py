@@ -47,10 +47,17 @@ def test_the_dry_run_of_the_paper_s_setting_shows_prompt_ladder_and_sizes_withou
     assert found["sizes"]["advantage"] == "plain" and found["sizes"]["weight of the KL term"] > 0
     user = found["prompt"][1]["content"]
     assert "-fopenmp" in user and "# Machine" in user and "last attempt" not in user
+    assert not any("roofline" in name for name in found["sizes"]), "this ladder does not depend on it"
     config = read_config(ROOT / "configs" / "hpc-paper.toml")
     stages = config.rules.stages
     assert stages is not None and any("threads" in (stage.permitted or ()) for stage in stages.stages)
     assert load(config.paths[0]).problem.goal == "wall"
+
+
+def test_the_dry_run_says_of_which_roofline_its_rewards_are() -> None:
+    done = maxcode_here("train", "grpo", "configs/schedule.toml", "--dry-run", "--json", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["sizes"]["roofline of these rewards, assumed"] == "64 GFLOPS"
 
 
 def test_the_verbs_are_told() -> None:

@@ -25,7 +25,7 @@ from maxcode.train.advantages import (
     plain,
     shrunk,
 )
-from maxcode.train.rewards import Paper, Shaped
+from maxcode.train.rewards import Paper, Shaped, rate
 
 scores = st.lists(st.floats(-1, 1), min_size=1, max_size=8)
 with_none = st.lists(st.one_of(st.none(), st.floats(-1, 1)), min_size=1, max_size=8)
@@ -144,6 +144,17 @@ def test_the_width_of_a_reward_follows_the_interval_of_the_rate() -> None:
     assert half_width(Paper(), found) == pytest.approx(2.0)
     assert 0 < half_width(Shaped(), found) < 0.1
     assert half_width(Shaped(), Evaluation(Outcome.WRONG)) == half_width(Shaped(), None) == 0.0
+
+
+def test_the_width_of_a_rate_that_another_clock_cuts_is_cut_once() -> None:
+    """It sleeps: twice as fast by CPU time, half as fast by the wall clock, so a quarter of its rate counts."""
+    asleep = replace(exact_timing(2.0), elapsed=Interval(0.5, 0.5, 0.5))
+    counted = Evaluation(Outcome.CORRECT, timing=replace(asleep, gflops=Interval(40.0, 32.0, 48.0), roofline=60.0))
+    found = rate(counted)
+    assert found is not None and (found.value, found.low, found.high) == (10.0, 8.0, 12.0)
+    assert half_width(Paper(), counted) == pytest.approx(2.0)
+    by_ratio = Evaluation(Outcome.CORRECT, timing=replace(asleep, speedup=Interval(2.0, 1.6, 2.4)))
+    assert half_width(Paper(), by_ratio) == pytest.approx(0.1)
 
 
 def test_groups_are_changed_apart() -> None:

@@ -145,6 +145,20 @@ def test_a_best_that_fails_when_it_is_timed_again_is_told_and_counts_as_the_orig
     assert [held_out.gain(row, "mine", 4) for row in rows] == [1.0, 1.0]
 
 
+def test_the_rows_of_a_kernel_with_several_seeds_are_one_kernel(module: Any) -> None:
+    held_out = module("learning.held_out")
+
+    def rows(*gains: float) -> list[dict[str, Any]]:
+        best = [{"mine": {"4": gain}, "other": {"4": 2.0}} for gain in gains]
+        return [{"problem": f"k{at}", "original": 1.0, "best": one} for at, one in enumerate(best)]
+
+    once = held_out.ratio(rows(4.0, 3.0, 2.5, 1.0), "mine", 4, "other", 4)
+    assert held_out.ratio(rows(4.0, 3.0, 2.5, 1.0) * 5, "mine", 4, "other", 4) == once
+    assert (once["kernels"], once["low"] < 1.0) == (4, True)
+    seeds = held_out.ratio([*rows(4.0, 1.0), *rows(1.0, 4.0)], "mine", 4, "other", 4)
+    assert seeds["value"] == seeds["low"] == seeds["high"] == pytest.approx(1.0), "what seeds scatter is no gain"
+
+
 def test_an_original_that_fails_is_no_figure(module: Any, tmp_path: Path) -> None:
     held_out, cells = module("learning.held_out"), module("learning.cells")
     training, afresh, assessing = (Rated(function="nothing has this name") for _ in range(3))
@@ -195,8 +209,18 @@ def test_a_policy_of_several_kernels_proposes_for_one_that_is_held_out(script: A
     before = len(setting.bench.training.asked)
     assert script.transferred(setting, held, 0) == found
     assert len(setting.bench.training.asked) == before
+
+
+@pytest.mark.parametrize("name", [str(DEMO / "gemm"), "polybench:gemm"])
+def test_a_kernel_that_is_trained_on_is_not_held_out_in_another_version(name: str, script: Any, tmp_path: Path) -> None:
+    setting = script.Setting(toy_config(tmp_path), tmp_path / "out", any_kernel(), lambda note: None)
     with pytest.raises(InputError, match="gemm would be trained on and held out"):
-        script.transferred(setting, script.Held((str(DEMO / "gemm"),), (2,), 1), 0)
+        script.transferred(setting, script.Held((name,), (2,), 1), 0)
+    in_suite = script.Setting(
+        setting.path, tmp_path / "other", any_kernel(), setting.say, {"problems": ["polybench:gemm"]}
+    )
+    with pytest.raises(InputError, match="gemm would be trained on and held out"):
+        script.transferred(in_suite, script.Held((name,), (2,), 1), 0)
 
 
 def test_generated_nests_are_problems_and_the_same_for_one_seed(module: Any, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,17 +17,30 @@ import pytest
 from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
-from maxcode.train.config import GrpoTable, config_of
+from maxcode.train import grpo
+from maxcode.train.config import GrpoTable, PretrainTable, config_of
 from maxcode.train.corpus import Example
-from maxcode.train.grpo import PromptMaker, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
+from maxcode.train.grpo import (
+    PromptMaker,
+    Steps,
+    arguments,
+    build_trainer,
+    callback,
+    last_whole,
+    new_judge,
+    portions,
+    step_of,
+    train,
+)
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
+from maxcode.train.pipeline import run
 from maxcode.train.pretrain import last_checkpoint, pretrained
 from tests.support.selection import some
 
 SUPPORT = Path(__file__).parents[1] / "support"
-from tests.support import grpo_driver  # noqa: E402
+from tests.support import grpo_driver, toy_run  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
@@ -229,6 +244,16 @@ def test_a_tokenizer_read_back_gives_the_same_tokens(tmp_path: Path) -> None:
     assert len(tokenizer.encode("1234567")) > len(tokenizer.encode("2")), "numbers are tokens of their own"
 
 
+def test_the_kl_term_of_a_policy_from_scratch_holds_it_to_its_pre_training(tmp_path: Path) -> None:
+    """The reference is read from the folder, also by the process that has just written it."""
+    told = replace(grpo_driver.config(beta=0.04), pretrain=PretrainTable(steps=2, batch=2))
+    made = pretrained(told, [Example("scale", "//scale\n", grpo_driver.KERNEL)] * 9, tmp_path / "pretrained")
+    judge = new_judge(told, [grpo_driver.PROBLEM], Measuring(Table(rule=grpo_driver.worth)), tmp_path)
+    trainer: Any = build_trainer(told, made, judge, tmp_path)
+    theirs = trainer.ref_model.state_dict()
+    assert theirs and all(theirs[name].equal(one) for name, one in made.model.state_dict().items())
+
+
 def test_a_corpus_of_examples_that_are_all_too_long_is_refused_with_the_cure(tmp_path: Path) -> None:
     config = grpo_driver.config()
     config = replace(config, corpus=replace(config.corpus, most_tokens=3))
@@ -237,10 +262,53 @@ def test_a_corpus_of_examples_that_are_all_too_long_is_refused_with_the_cure(tmp
         pretrained(config, corpus, tmp_path / "pretrained")
 
 
+def test_a_training_that_diverged_ends_before_a_checkpoint_keeps_it(tmp_path: Path) -> None:
+    wild = PretrainTable(steps=4, batch=2, save_steps=1, learning_rate=1e30)
+    told = replace(grpo_driver.config(), pretrain=wild)
+    with pytest.raises(MachineError, match=r"diverged: .* after step 2; lower pretrain\.learning_rate"):
+        pretrained(told, [Example("scale", "//scale\n", grpo_driver.KERNEL)] * 9, tmp_path / "pretrained")
+    assert [path.name for path in (tmp_path / "pretrained-checkpoints").iterdir()] == ["checkpoint-1"]
+    _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
+    marks = callback(Steps(judge, lambda line: None))
+    marks.on_log(None, SimpleNamespace(global_step=3), None, {"grad_norm": 0.5, "loss": 0.0})
+    with pytest.raises(MachineError, match=r"gradient of \[grpo\] is nan after step 3"):
+        marks.on_log(None, SimpleNamespace(global_step=3), None, {"grad_norm": float("nan")})
+
+
+def test_a_corpus_of_which_most_is_left_out_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = grpo_driver.config()
+    config = replace(config, corpus=replace(config.corpus, most_tokens=60), pretrain=PretrainTable(steps=1, batch=1))
+    corpus = [Example("scale", "//scale\n", text) for text in ["int x;", *[grpo_driver.KERNEL * 20] * 3]]
+    pretrained(config, corpus, tmp_path / "pretrained")
+    assert "3 of 4 examples of the corpus have more than 60 tokens" in caplog.text
+
+
 def test_an_option_that_trl_does_not_take_is_refused_with_its_name(tmp_path: Path) -> None:
     told = grpo_driver.config(more={"epsilonn": 3})
     with pytest.raises(InputError, match="epsilonn"):
         arguments(told, tmp_path)
+
+
+def test_what_trl_does_not_take_is_refused_before_any_phase(tmp_path: Path) -> None:
+    told = toy_run.toy(grpo={**toy_run.TABLE["grpo"], "more": {"epsilonn": 3}})  # type: ignore[dict-item]
+    bench = toy_run.TableBench()
+    with pytest.raises(InputError, match="epsilonn"):
+        run(told, tmp_path / "run", bench)
+    assert bench.training.asked == [] and not (tmp_path / "run").exists()
+
+
+def test_every_option_of_trl_is_a_key_of_ours_or_may_be_given(tmp_path: Path) -> None:
+    call = next(
+        node for node in ast.walk(ast.parse(Path(grpo.__file__).read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "GRPOConfig"
+    )  # fmt: skip
+    for name in sorted(one.arg for one in call.keywords if one.arg is not None):
+        with pytest.raises(InputError, match=f"more.{name} is set by maxcode"):
+            grpo_driver.config(more={name: 1})
+    found = arguments(grpo_driver.config(more={"lr_scheduler_type": "cosine", "logging_steps": 5}), tmp_path)
+    assert (found.lr_scheduler_type, found.logging_steps) == ("cosine", 5)
+    usual = arguments(grpo_driver.config(), tmp_path)
+    assert (usual.lr_scheduler_type, usual.logging_steps) == ("constant_with_warmup", 1)
 
 
 def test_a_checkpoint_without_its_archive_is_no_checkpoint(tmp_path: Path) -> None:
@@ -250,6 +318,22 @@ def test_a_checkpoint_without_its_archive_is_no_checkpoint(tmp_path: Path) -> No
             (tmp_path / f"checkpoint-{step}" / "diversity.json").write_text("{}")
     found = last_whole(tmp_path)
     assert found is not None and step_of(found) == 4
+
+
+def test_a_checkpoint_is_complete_only_after_every_process_has_written_its_part(tmp_path: Path) -> None:
+    _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
+    part = tmp_path / "checkpoint-2" / "rng_state_1.pth"
+
+    def slower(rows: list[Any]) -> list[Any]:
+        assert last_whole(tmp_path) is None
+        part.write_bytes(b"of the other process")
+        return rows + rows
+
+    judge.share = slower
+    part.parent.mkdir()
+    marks = callback(Steps(judge, lambda line: None))
+    marks.on_save(SimpleNamespace(output_dir=str(tmp_path)), SimpleNamespace(global_step=2), None)
+    assert part.exists() and last_whole(tmp_path) == part.parent
 
 
 def test_the_trainer_asks_as_many_prompts_and_answers_as_configured(tmp_path: Path) -> None:

@@ -148,6 +148,18 @@ def test_a_technique_that_is_refused_at_one_stage_is_measured_at_another() -> No
         Outcome.CORRECT,
     ]
     assert batch.fresh == 2, "what is permitted does not change how fast it is"
+    assert len(measuring) == 1, "it is one kernel"
+
+
+def test_an_answer_without_a_program_is_no_measured_kernel(tmp_path: Path) -> None:
+    measuring = Measuring(Bench(), folder=tmp_path)
+    actions = [Action(None, unread="no code block"), Action(None, unread="two programs"), Action(PROBLEM.program)]
+    batch = anyio.run(measuring.measure, 0, [MeasureRequest(PROBLEM, one) for one in actions], [0, 0, 0])
+    assert [one.outcome if one else None for one in batch.evaluations] == [Outcome.UNPARSED] * 2 + [Outcome.CORRECT]
+    assert (batch.fresh, len(measuring)) == (1, 1)
+    resumed = Measuring(Bench(), folder=tmp_path)
+    resumed.resume(1)
+    assert len(resumed) == 1
 
 
 def test_a_repeated_step_sees_what_it_saw_and_measures_nothing_twice(tmp_path: Path) -> None:
@@ -360,6 +372,14 @@ def test_a_checkpoint_of_other_problems_is_refused(tmp_path: Path) -> None:
     other = ArchiveProgress([replace(PROBLEM, id="other")], 2, Diversity(TWO))
     with pytest.raises(RecordError, match="choose another --out"):
         other.load(tmp_path / FILE)
+
+
+def test_the_line_of_a_step_counts_what_all_processes_measured() -> None:
+    one = judge(None, Bench(), Diversity(TWO))
+    one.share = lambda rows: rows + rows  # another process found and measured the same
+    found = step(one, 0, [numbered(n) for n in (1, 2, 3, 8)] * 2)
+    assert len(found.advantages) == 8
+    assert (found.step.samples, found.step.scored, found.step.fresh) == (16, 16, 8)
 
 
 def test_a_collapse_is_said() -> None:

@@ -11,6 +11,7 @@ import pytest
 from maxcode.core.types import Problem
 from maxcode.problems import load
 from maxcode.testing import Table
+from maxcode.train.assess import device_of, generator
 from maxcode.train.config import ScratchModel, TrainConfig, read_config
 from maxcode.train.grpo import Learner, arguments, build_trainer, new_judge, train
 from maxcode.train.judge import StepLine
@@ -121,3 +122,21 @@ def test_all_weights_are_trained_where_no_adapters_are_named(tmp_path: Path) -> 
     text = made.tokenizer.apply_chat_template(prompts, tokenize=False, add_generation_prompt=True)
     assert text.count("<|im_start|>") == 3
     assert "permitted techniques, all others are refused:\n- restrict: " in text
+
+
+def test_answers_are_assessed_as_training_samples_them_whatever_the_weights_ask_for() -> None:
+    """Chat models come with settings of their own, as a penalty for repetitions, which TRL does not use."""
+    config = without_server(read_config(CONFIG, {**TINY, "grpo.max_completion": 24}))
+    problem = load(CONFIG.parent.parent / "examples" / "gemm").problem
+    made, told = learner(problem), [{"role": "user", "content": "for for for"}]
+    usual = generator(config, made)(told, 3, 1)
+    made.model.generation_config.update(repetition_penalty=30.0, top_p=0.1, min_p=0.5)
+    assert generator(config, made)(told, 3, 1) == usual
+    greedy = read_config(CONFIG, {**TINY, "grpo.max_completion": 24, "grpo.more.top_k": 1})
+    assert len(set(usual)) == 3 and len(set(generator(without_server(greedy), made)(told, 3, 1))) == 1
+
+
+def test_answers_are_assessed_on_the_gpu_of_training() -> None:
+    auto, cpu = (read_config(CONFIG, {"model.device": device}).model for device in ("auto", "cpu"))
+    assert [device_of(auto, has_gpu=True), device_of(auto, has_gpu=False)] == ["cuda", "cpu"]
+    assert device_of(cpu, has_gpu=True) == "cpu"

@@ -13,7 +13,8 @@ adds the plain distance from the mean, which separates them; the factors are our
 
 ``entropic`` is the right-tail objective of TTT-Discover (arXiv 2601.16175), the logarithm of the mean of exp(beta R):
 an answer counts by exp(beta R) as a share of the group's mean of that, less 1.  As there, beta is set for each group,
-so that these shares are ln 2 away from equal ones (KL divergence).
+so that these shares are ln 2 away from equal ones (KL divergence).  Its published code leaves the answer itself out of
+that mean, which pays a lone best without a bound; here it stays in, so that the advantages are centred.
 """
 
 from __future__ import annotations
@@ -171,11 +172,12 @@ def half_width(reward: TrainingReward, evaluation: Evaluation | None) -> float:
 
 
 def _rated(evaluation: Evaluation, value: float) -> Evaluation:
+    """The evaluation with another rate (``rewards.rate``)."""
     assert evaluation.timing is not None
     at = Interval(value, value, value)
-    timed = evaluation.timing
-    gflops = at if timed.gflops is not None else None
-    return replace(evaluation, timing=replace(timed, gflops=gflops, speedup=at if gflops is None else timed.speedup))
+    timed = replace(evaluation.timing, elapsed=None, seconds=None)  # the rate counts as it is: no clock cuts it again
+    found = replace(timed, gflops=at) if timed.gflops is not None else replace(timed, speedup=at)
+    return replace(evaluation, timing=found)
 
 
 def shrunk(scores: Scores, half_widths: Sequence[float]) -> Advantages:

@@ -25,7 +25,7 @@ from maxcode.core.stats import bootstrap
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem
 from maxcode.search.stages import Stages
 from maxcode.train.advantages import best_of
-from maxcode.train.config import TrainConfig
+from maxcode.train.config import ModelTable, TrainConfig
 from maxcode.train.grpo import Learner
 from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
@@ -180,45 +180,61 @@ def stages_to_ask(problems: Sequence[Problem], stages: Stages | None) -> list[tu
 
 
 def generator(config: TrainConfig, learner: Learner) -> Generates:
-    """The learner's own answers, sampled at the training temperature."""
+    """The learner's own answers, sampled as in training, on the device of training."""
 
     def generate(prompt: Any, count: int, seed: int) -> list[Any]:
         import torch
 
         torch.set_num_threads(config.grpo.threads)
         tokenizer, model = learner.tokenizer, learner.model
+        of_template = config.grpo.more.get("chat_template_kwargs") or {}
         text = prompt if isinstance(prompt, str) else tokenizer.apply_chat_template(
-            prompt, tokenize=False, add_generation_prompt=True
+            prompt, tokenize=False, add_generation_prompt=True, **of_template
         )  # fmt: skip
+        model.to(device_of(config.model, torch.cuda.is_available()))
         asked = tokenizer(text, return_tensors="pt", add_special_tokens=False).to(model.device)
         torch.manual_seed(seed)
         model.eval()
         found: list[Any] = []
         for size in _pieces(count, config.assess.at_once):
-            found += _drawn(config, learner, asked, size)
+            found += _drawn(sampling(config, learner), learner, asked, size)
         return found
 
     return generate
 
 
-def _drawn(config: TrainConfig, learner: Learner, asked: Any, count: int) -> list[str]:
+def device_of(table: ModelTable, has_gpu: bool) -> str:
+    """The device on which transformers' trainers put the weights, as torch names it."""
+    return "cuda" if table.device == "auto" and has_gpu else "cpu"
+
+
+def sampling(config: TrainConfig, learner: Learner) -> dict[str, Any]:
+    """How TRL samples answers in training.  It is all said, because what is not said is what the weights' own
+    ``generation_config.json`` has, for example a penalty for repetitions."""
+    more, tokenizer = config.grpo.more, learner.tokenizer
+    ends = learner.model.generation_config.eos_token_id
+    ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
+    return {
+        "do_sample": True,
+        "temperature": config.grpo.temperature,
+        **{name: more.get(name, usual) for name, usual in _USUAL.items()},
+        "max_new_tokens": config.grpo.max_completion,
+        "pad_token_id": tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id,
+        "eos_token_id": list(dict.fromkeys([tokenizer.eos_token_id, *ends])),
+        **(more.get("generation_kwargs") or {}),
+    }
+
+
+_USUAL = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}  # TRL's, for what [grpo.more] may change
+
+
+def _drawn(sampled: dict[str, Any], learner: Learner, asked: Any, count: int) -> list[str]:
     import torch
 
-    tokenizer = learner.tokenizer
     with torch.inference_mode():
-        made = learner.model.generate(
-            **asked,
-            do_sample=True,
-            temperature=config.grpo.temperature,
-            top_k=0,
-            top_p=1.0,
-            max_new_tokens=config.grpo.max_completion,
-            num_return_sequences=count,
-            pad_token_id=tokenizer.pad_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-        )
+        made = learner.model.generate(**asked, **sampled, num_return_sequences=count)
     new = made[:, asked["input_ids"].shape[1] :]
-    return list(tokenizer.batch_decode(new, skip_special_tokens=True))
+    return list(learner.tokenizer.batch_decode(new, skip_special_tokens=True))
 
 
 def _pieces(count: int, most: int) -> Iterator[int]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, final, get_type_hints
+from typing import Annotated, Any, Literal, final, get_type_hints
 
 import msgspec
 
@@ -28,6 +28,12 @@ from maxcode.problems import is_named
 from maxcode.search.stages import USUAL, Stages, read_stages
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import Diversity
+
+Some = Annotated[int, msgspec.Meta(ge=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Above = Annotated[float, msgspec.Meta(gt=0)]
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 @final
@@ -46,7 +52,7 @@ class ScratchModel:
 class Lora:
     """Low-rank adapters, trained instead of all weights; ``targets`` as peft names modules."""
 
-    r: int = 16
+    r: Some = 16
     alpha: int = 32
     dropout: float = 0.0
     targets: str = "all-linear"
@@ -86,9 +92,9 @@ class DiversityTable:
     promotion: bool = False
     archive: bool = True
     begin: Literal["empty", "corpus"] = "empty"
-    shown: float = 0.5
-    novelty: float = 0.05
-    decay: float = 0.9
+    shown: Share = 0.5
+    novelty: Weight = 0.05
+    decay: Share = 0.9
 
 
 @final
@@ -98,7 +104,7 @@ class VllmTable:
 
     mode: Literal["server", "colocate"] = "server"
     url: str = "http://127.0.0.1:8000"
-    timeout_s: float = 600.0
+    timeout_s: Above = 600.0
 
 
 @final
@@ -114,19 +120,19 @@ class GrpoTable:
     ``threads``   of torch
     """
 
-    steps: int = 60
-    prompts: int = 4
+    steps: Count = 60
+    prompts: Some = 4
     generations: int = 8
-    at_once: int = 0
-    learning_rate: float = 3e-4
-    warmup_steps: int = 5
-    temperature: float = 1.0
-    beta: float = 0.0
-    max_completion: int = 320
-    save_steps: int = 10
+    at_once: Count = 0
+    learning_rate: Above = 3e-4
+    warmup_steps: Count = 5
+    temperature: Above = 1.0
+    beta: Weight = 0.0
+    max_completion: Some = 320
+    save_steps: Some = 10
     save_limit: int = 2
     report_to: tuple[str, ...] = ()
-    threads: int = 1
+    threads: Some = 1
     vllm: VllmTable | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -142,11 +148,11 @@ class CorpusTable:
     ``most_tokens``  longer examples are left out
     """
 
-    kernels: int = 6000
-    steps: int = 6
+    kernels: Some = 6000
+    steps: Some = 6
     templates: bool = False
-    verified: int = 24
-    most_tokens: int = 320
+    verified: Count = 24
+    most_tokens: Some = 320
 
 
 @final
@@ -154,10 +160,10 @@ class CorpusTable:
 class PretrainTable:
     """Pre-training on the corpus, from random weights."""
 
-    steps: int = 1000
-    batch: int = 16
-    learning_rate: float = 2e-3
-    save_steps: int = 200
+    steps: Some = 1000
+    batch: Some = 16
+    learning_rate: Above = 2e-3
+    save_steps: Some = 200
 
 
 @final
@@ -166,8 +172,8 @@ class AssessTable:
     """The evaluation before and after: ``samples`` new answers for each problem and stage, measured apart from training
     (0 = none), ``at_once`` of them generated together; ``before`` may be left out if it is known."""
 
-    samples: int = 40
-    at_once: int = 20
+    samples: Count = 40
+    at_once: Some = 20
     before: bool = True
 
 
@@ -291,15 +297,18 @@ def _sensible(found: TrainConfig, where: str) -> None:
     if grpo.save_limit < 2:
         raise InputError(f"{where}: grpo.save_limit is {grpo.save_limit}; a kill while one is written needs 2")
     for key in sorted(grpo.more.keys() & _OURS):
-        raise InputError(f"{where}: grpo.more.{key} is set by maxcode; use the keys of [grpo] and [advantage]")
+        raise InputError(f"{where}: grpo.more.{key} is set by maxcode; use the keys of [grpo], [model] and [advantage]")
     found.rules  # noqa: B018  a wrong stages' file is refused now, not after an hour
 
 
 _OURS = frozenset(
     {
-        "output_dir", "per_device_train_batch_size", "gradient_accumulation_steps", "steps_per_generation",
-        "generation_batch_size", "num_generations", "num_iterations", "max_steps", "scale_rewards", "reward_weights",
-        "shuffle_dataset", "seed", "remove_unused_columns", "save_strategy", "save_steps", "use_vllm", "vllm_mode",
-        "beta", "temperature", "learning_rate",
+        "output_dir", "seed", "use_cpu", "bf16", "per_device_train_batch_size", "gradient_accumulation_steps",
+        "steps_per_generation", "generation_batch_size", "num_generations", "num_iterations", "max_completion_length",
+        "max_steps", "learning_rate", "warmup_steps", "temperature", "beta", "scale_rewards", "reward_weights",
+        "shuffle_dataset", "remove_unused_columns", "save_strategy", "save_steps", "save_total_limit", "report_to",
+        "disable_tqdm", "dataloader_num_workers", "use_vllm", "vllm_mode", "vllm_server_base_url",
+        "vllm_server_timeout",
     }
 )  # fmt: skip
+"""What ``grpo.arguments`` gives to TRL for keys of ours, or what the judge relies on."""

@@ -17,19 +17,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, final
 
-import anyio
 import msgspec
 
 from maxcode.code.source import fingerprint
 from maxcode.code.techniques import cell, used
 from maxcode.core.files import read_file, write_whole
-from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import InputError, MachineError
 from maxcode.policy.rules.kernels.schedule import Taken, needs, offers, walk, written
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
 from maxcode.train.diversity import BEFORE
+from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout, steps_on_one_core
 from maxcode.train.rewards import rate
 
@@ -114,30 +113,31 @@ def distinct(found: Sequence[Example]) -> list[Example]:
 
 
 async def verify(
-    found: Sequence[Example], problems: Sequence[Problem], evaluator: Evaluator, count: int, seed: int
+    found: Sequence[Example], problems: Sequence[Problem], measuring: Measuring, count: int, seed: int
 ) -> list[tuple[Example, Evaluation]]:
-    """Evaluates ``count`` distinct kernels, evenly spread; raises MachineError if one is not correct, because the
-    corpus must contain only correct kernels."""
+    """Evaluates ``count`` distinct kernels, evenly spread; leaves out those for which the machine failed.
+
+    Raises MachineError if one is not correct, because the corpus must contain only correct kernels, or if the machine
+    failed for all."""
     drawn = random.Random(seed).sample(kernels := distinct(found), min(count, len(kernels)))
     by_id = {problem.id: problem for problem in problems}
-    evaluations: dict[int, Evaluation] = {}
-
-    async def one(number: int, example: Example) -> None:
-        problem = by_id[example.problem]
-        action = Action(problem.program.with_text(example.kernel))
-        evaluations[number] = await evaluator.evaluate(problem, action)
-
-    async with anyio.create_task_group() as group:
-        for number, example in enumerate(drawn):
-            group.start_soon(one, number, example)
-    for number, example in enumerate(drawn):
-        if evaluations[number].outcome is not Outcome.CORRECT:
-            reasons = "; ".join(evaluations[number].feedback.reasons)
+    asked = [
+        MeasureRequest(by_id[one.problem], Action(by_id[one.problem].program.with_text(one.kernel))) for one in drawn
+    ]
+    batch = await measuring.measure(0, asked, range(len(asked)))
+    evaluated = [(one, known) for one, known in zip(drawn, batch.evaluations, strict=True) if known is not None]
+    for one, known in evaluated:
+        if known.outcome is not Outcome.CORRECT:
             raise MachineError(
-                f"a kernel of the corpus is {evaluations[number].outcome.value} ({reasons}): a legal transformation "
-                f"is wrong, or this machine is faulty; the kernel:\n{example.kernel}"
+                f"a kernel of the corpus is {known.outcome.value} ({'; '.join(known.feedback.reasons)}): a legal "
+                f"transformation is wrong, or this machine is faulty; the kernel:\n{one.kernel}"
             )
-    return [(example, evaluations[number]) for number, example in enumerate(drawn)]
+    if drawn and not evaluated:
+        raise MachineError(
+            f"none of {len(drawn)} kernels of the corpus could be measured: the machine failed, or other work "
+            "disturbed it; end that, then repeat the command"
+        )
+    return evaluated
 
 
 def write(path: Path, found: Sequence[Example]) -> None:

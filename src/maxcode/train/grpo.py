@@ -6,9 +6,10 @@ Prompts are made when their rows are fetched (``Dataset.with_transform``), so th
 archive.  Advantages come from the first reward function, already centred within their groups, and
 ``scale_rewards="none"`` leaves them unchanged.  The true score is the second reward function, with weight 0, for the
 log.  If the machine failed, both are None, and TRL leaves the answer out of its group.  The loss is GRPO's in TRL's
-usual form (``dapo``: a mean over all tokens of a step, ratios of tokens; arXiv 2602.12049 writes the ratio of whole
-answers, which is the same, 1, if every step learns from its own answers).  KL is off by default (the paper writes a KL
-term and does not publish its weight).
+usual form (``dapo``: a mean over all tokens of a step, ratios of tokens).  arXiv 2602.12049 writes the ratio of whole
+answers.  Every step learns from its own answers, so either ratio is 1 and nothing is clipped; the forms differ in the
+weight of long answers, also with ``importance_sampling_level = "sequence"``, which is TRL's geometric mean over tokens.
+KL is off by default (the paper writes a KL term and does not publish its weight).
 
 A resumed run continues from the last complete checkpoint and gives the same result as an unbroken one: TRL restores
 weights, optimizer, random numbers and position; archive and stages are in the same folder (``diversity.json``), which
@@ -18,17 +19,18 @@ is written last.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from maxcode.core.files import replacing, write_whole
 from maxcode.core.types import Machine, Problem
-from maxcode.errors import InputError
+from maxcode.errors import InputError, MachineError
 from maxcode.train.config import GrpoTable, TrainConfig
 from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
 from maxcode.train.judge import Judge, Judged, Rules, StepLine
@@ -43,7 +45,14 @@ MISSING = "training needs torch, transformers, peft and trl: pip install 'maxcod
 ARCHIVE = "archive.json"
 
 Watch = Callable[[StepLine], None]
-_USUAL = {"activation_checkpointing": False, "loss_type": "dapo", "importance_sampling_level": "token"}
+_USUAL = {
+    "activation_checkpointing": False,
+    "importance_sampling_level": "token",
+    "logging_steps": 1,
+    "loss_type": "dapo",
+    "lr_scheduler_type": "constant_with_warmup",
+}
+"""Options of TRL's that [grpo.more] may change."""
 
 
 @final
@@ -154,7 +163,6 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             max_completion_length=grpo.max_completion,
             max_steps=grpo.steps,
             learning_rate=grpo.learning_rate,
-            lr_scheduler_type="constant_with_warmup",
             warmup_steps=grpo.warmup_steps,
             temperature=grpo.temperature,
             beta=grpo.beta,
@@ -164,7 +172,6 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             save_strategy="steps",
             save_steps=grpo.save_steps,
             save_total_limit=grpo.save_limit,
-            logging_steps=1,
             report_to=list(grpo.report_to) or "none",
             disable_tqdm=True,
             dataloader_num_workers=0,  # rows depend on the state of this process
@@ -297,13 +304,28 @@ def callback(steps: Steps) -> Any:
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             steps.ended()
 
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            refuse_divergence(logs or {}, state.global_step, "grpo")
+
         def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            steps.judge.share([])  # waits until every process has written its part of the checkpoint
             if steps.judge.writes:
                 folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
                 with replacing(folder / FILE) as scratch:
                     steps.judge.progress.save(scratch)
 
     return Marks()
+
+
+def refuse_divergence(logs: Mapping[str, Any], step: int, table: str) -> None:
+    """Raises MachineError if a gradient is no number: all weights are none from then on, and no checkpoint may keep
+    them.  Trainers log before they save."""
+    norm = logs.get("grad_norm")
+    if norm is not None and not math.isfinite(norm):
+        raise MachineError(
+            f"the training diverged: the gradient of [{table}] is {norm} after step {step}; lower "
+            f"{table}.learning_rate, and choose another --out"
+        )
 
 
 def step_of(checkpoint: Path) -> int:

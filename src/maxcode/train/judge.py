@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -47,9 +47,10 @@ class SampleLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StepLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One step.  ``generate_s``, ``evaluate_s`` and ``learn_s`` are wall seconds and add up to the step.  Inside the
-    evaluation, ``compile_s`` and ``measure_s`` are seconds of work in its lanes (they overlap), and ``queue_s`` is the
-    mean wait of a measurement for them.  Rates count failures as 0; ``best_of`` is the expected best of 8."""
+    """One step of all processes.  ``generate_s``, ``evaluate_s`` and ``learn_s`` are wall seconds of the first and add
+    up to the step.  Inside the evaluation, ``compile_s`` and ``measure_s`` are seconds of work in its lanes (they
+    overlap), and ``queue_s`` is the mean wait of a measurement for them.  Rates count failures as 0; ``best_of`` is the
+    expected best of 8."""
 
     step: int
     samples: int
@@ -173,9 +174,10 @@ class Judge:
 
     def _told(self, found: Sequence[_Found], batch: MeasuredBatch, asked_at: float) -> Judged:
         everyone: list[_Found] = self.share(list(found))
+        costs: list[MeasuredBatch] = self.share([replace(batch, evaluations=())])
         step = found[0].row.step
         self.progress.after(step, [one.answer for one in everyone])
-        line = self._line(step, everyone, batch, asked_at)
+        line = self._line(step, everyone, costs, asked_at)
         self._valid.append(line.valid)
         self._last = line
         if self.writes:
@@ -183,7 +185,8 @@ class Judge:
                 self._samples.append(one.line)
         return Judged([one.advantage for one in found], [one.score for one in found], line)
 
-    def _line(self, step: int, found: Sequence[_Found], batch: MeasuredBatch, asked_at: float) -> StepLine:
+    def _line(self, step: int, found: Sequence[_Found], costs: Sequence[MeasuredBatch], asked_at: float) -> StepLine:
+        fresh = sum(one.fresh for one in costs)
         rates = [one.answer.quality or 0.0 for one in found if one.evaluation is not None]
         scores = [one.score for one in found if one.score is not None]
         valid = sum(one.answer.quality is not None for one in found) / max(1, len(rates))
@@ -194,7 +197,7 @@ class Judge:
             scored=len(scores),
             valid=valid,
             unique=unique,
-            fresh=batch.fresh,
+            fresh=fresh,
             mean=sum(rates) / max(1, len(rates)),
             best=max(rates, default=0.0),
             best_of=best_of(rates, BEST_OF),
@@ -203,9 +206,9 @@ class Judge:
             cells=dict(coverage(self.progress)),
             generate_s=asked_at - self._began,
             evaluate_s=self._ended - asked_at,
-            compile_s=batch.lanes.build_s,
-            queue_s=batch.lanes.wait_s / max(1, batch.fresh),
-            measure_s=batch.lanes.time_s,
+            compile_s=sum(one.lanes.build_s for one in costs),
+            queue_s=sum(one.lanes.wait_s for one in costs) / max(1, fresh),
+            measure_s=sum(one.lanes.time_s for one in costs),
             alarms=self._alarms(unique, valid),
         )
 

@@ -24,7 +24,7 @@ from maxcode.code.techniques import used
 from maxcode.core.jsonl import Lines
 from maxcode.core.roles import Evaluator
 from maxcode.core.stats import RaceRule, median_interval
-from maxcode.core.types import Action, Evaluation, Feedback, Problem, Program
+from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem, Program
 from maxcode.errors import BoundaryError
 from maxcode.evaluate.cluster import together
 from maxcode.sandbox.lanes import Ledger, accounted
@@ -63,6 +63,11 @@ class _Known:
     taken: int = 0
 
     @property
+    def is_unread(self) -> bool:
+        """Whether the answer holds no program, so that nothing was measured."""
+        return self.recorded[0].outcome is Outcome.UNPARSED
+
+    @property
     def evaluation(self) -> Evaluation:
         """All measurements used so far as one."""
         found = self.recorded[0]
@@ -97,8 +102,9 @@ class Measuring:
         self._lines = Lines(folder / name if folder is not None else None, Measurement)
 
     def __len__(self) -> int:
-        """The number of distinct kernels so far."""
-        return sum(known.taken > 0 for known in self._known.values())
+        """The number of distinct kernels so far, each counted once whatever was permitted when it was measured."""
+        used = (key for key, known in self._known.items() if known.taken and not known.is_unread)
+        return len({key.rpartition(" ")[0] for key in used})
 
     def resume(self, step: int) -> None:
         """Restores the state before ``step``; later measurements are kept, but not used yet."""
@@ -137,7 +143,8 @@ class Measuring:
                     return
                 self._write(step, key, what, found, first=not known.recorded)
                 known.recorded.append(found)
-                made.append(key)
+                if not known.is_unread:
+                    made.append(key)
             known.taken += 1
 
         async def kept(key: str, what: MeasureRequest) -> None:

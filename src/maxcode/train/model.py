@@ -67,27 +67,41 @@ def new_model(shape: ScratchModel, tokenizer: Any, seed: int, length: int = 2048
 
 
 def load_tokenizer(path: str, prompts: str) -> Any:
-    """The tokenizer in a folder, or of a name on the Hub.
+    """The tokenizer in a folder, or of a name on the Hub; raises InputError if there is none for such prompts.
 
     Our own tokenizers are read from their file: the class in a model's configuration would replace the pre-tokenizer's
     rules, and every text would become other tokens.
     """
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-    if prompts == "compact":
-        return PreTrainedTokenizerFast.from_pretrained(path, padding_side="left")
-    return AutoTokenizer.from_pretrained(path, padding_side="left")
+    kind = PreTrainedTokenizerFast if prompts == "compact" else AutoTokenizer
+    try:
+        found = kind.from_pretrained(path, padding_side="left")
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"cannot load the tokenizer of {path}: {error}; see [model] of the configuration") from error
+    if prompts == "compact" and found.bos_token != BOS:
+        raise InputError(
+            f"{path} was not pre-trained by maxcode on compact prompts (its texts do not begin with {BOS}); set "
+            'model.prompts = "chat"'
+        )
+    if prompts == "chat" and not found.chat_template:
+        raise InputError(
+            f"{path} is no chat model: its tokenizer has no chat template; give one that has, such as ...-Instruct"
+        )
+    return found
 
 
 def load_model(path: str, table: ModelTable) -> Any:
-    """The weights in a folder, or of a name on the Hub; raises InputError if there are none."""
+    """The weights in a folder, or of a name on the Hub; raises InputError if there are none.
+
+    Weights from scratch are float32 in training, whatever ``table.dtype`` its products have; so they are here.
+    """
     import torch
     from transformers import AutoModelForCausalLM
 
+    dtype = getattr(torch, table.dtype) if table.path else torch.float32
     try:
-        return AutoModelForCausalLM.from_pretrained(
-            path, dtype=getattr(torch, table.dtype), attn_implementation=table.attention
-        )
+        return AutoModelForCausalLM.from_pretrained(path, dtype=dtype, attn_implementation=table.attention)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot load the model {path}: {error}; see [model] of the configuration") from error
 

@@ -3,14 +3,15 @@
     corpus -> pre-training -> assessment -> GRPO with Staged Quality-Diversity -> assessment -> report
     (a given model needs no corpus and no pre-training)
 
-The run folder: ``run.toml``, ``corpus.jsonl``, ``pretrained/``, ``before/``, ``grpo/``, ``after/``, ``best/``,
-``result.json``, ``report.html``.  A complete phase is not repeated.
+The run folder: ``run.toml``, ``corpus.jsonl``, ``corpus/``, ``pretrained/``, ``before/``, ``grpo/``, ``after/``,
+``best/``, ``result.json``, ``report.html``.  A complete phase is not repeated.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import fcntl
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,7 @@ from maxcode.train.decoding import kept_legal
 from maxcode.train.evaluators import TrainTarget
 from maxcode.train.grpo import (
     Learner,
+    arguments,
     last_whole,
     new_judge,
     processes,
@@ -93,8 +95,11 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda note: None) -> TrainResult:
-    """Runs all phases, resumed if interrupted; on a finished run it only writes the report again."""
+    """Runs all phases, resumed if interrupted; of a finished run it only measures the best kernel and writes the report
+    again."""
     require_train()
+    if config.grpo.steps:
+        arguments(config, out / "grpo")  # what TRL does not take is refused now, not after the phases before
     if processes() > 1 and (not config.model.path or config.assess.samples):
         raise InputError(
             f"{processes()} processes can only train a given model, without an assessment: pre-train in one process, "
@@ -103,7 +108,7 @@ def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda no
     if rank():  # the first process owns the folder
         return _Run(config, out, bench, bench.problems(config), say).go()
     with _owned(out):
-        problems = bench.problems(config)
+        problems = _problems(config, bench)
         check_header(out, _header(config, problems, bench.machine), frozenset({"machine"}))
         return _Run(config, out, bench, problems, say).go()
 
@@ -166,7 +171,9 @@ class _Run:
         if not checked.exists():
             self._say(Note("corpus", table.kernels, table.kernels, f"evaluating {table.verified} of its kernels"))
             verify = partial(kernels.verify, count=table.verified, seed=self._config.seed)
-            evaluated = anyio.run(verify, found, self._problems, self._bench.training)
+            measuring = Measuring(self._bench.training, None, self._out / "corpus")
+            measuring.resume(1)
+            evaluated = anyio.run(verify, found, self._problems, measuring)
             known = kernels.verified(found, evaluated, self._problems)
             write_whole(checked, msgspec.json.encode(known) + b"\n")
         return found, msgspec.json.decode(read_text(checked), type=kernels.Verified)
@@ -179,7 +186,8 @@ class _Run:
 
     def _given(self, path: str) -> Learner:
         self._say(Note("model", 0, 1, f"loading {path}"))
-        return Learner(load_model(path, self._config.model), load_tokenizer(path, self._config.model.prompts))
+        tokenizer = load_tokenizer(path, self._config.model.prompts)  # first: it is small, and may not fit the prompts
+        return Learner(load_model(path, self._config.model), tokenizer)
 
     def _assessed(self, name: str, learner: Learner) -> Assessment:
         if not self._config.assess.samples:
@@ -259,20 +267,39 @@ def _with_adapters(model: Any, folder: str) -> Any:
 def assess_model(
     config: TrainConfig, adapter: Path | None, out: Path, bench: TrainTarget, say: Say = lambda note: None
 ) -> Assessment:
-    """Measures fresh answers of a given model, with trained adapters or without, at every stage."""
+    """Measures fresh answers of a given model, with trained adapters or without, at every stage.
+
+    Raises RecordError if ``out`` holds the answers of another model, or of other questions to it."""
     if not config.model.path:
         raise InputError("model.path is not set; give the folder of a model, or its name: --set model.path=FOLDER")
+    mark = _adapter_mark(adapter) if adapter is not None else ""
     with _owned(out):
-        problems = bench.problems(config)
+        problems = _problems(config, bench)
+        check_header(out, _assess_header(config, problems, bench.machine, mark), frozenset({"machine"}))
+        tokenizer = load_tokenizer(config.model.path, config.model.prompts)
         model = load_model(config.model.path, config.model)
         if adapter is not None:
             model = _with_adapters(model, str(adapter))
-        tokenizer = load_tokenizer(config.model.path, config.model.prompts)
         learner = kept_legal(config, Learner(model, tokenizer), problems)
         asked = stages_to_ask(problems, config.rules.stages)
         exam = Exam(config, asked, bench.assessing, out)
         prompts = prompts_of(config, bench.machine)
         return assess(exam, generator(config, learner), prompts, lambda done, of: say(Note("assess", done, of)))
+
+
+def _adapter_mark(folder: Path) -> str:
+    """Equal for folders with the same adapters; raises InputError if there are none."""
+    files = sorted(folder.glob("adapter_*"))
+    if not any(path.name == "adapter_config.json" for path in files):
+        raise InputError(
+            f"{folder} holds no adapters (adapter_config.json); give RUN/grpo/final of a training with model.lora, or, "
+            f"if all weights were trained, leave --adapter out and give --set model.path={folder}"
+        )
+    total = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            total.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
 
 
 def in_words(line: StepLine) -> str:
@@ -282,6 +309,18 @@ def in_words(line: StepLine) -> str:
         f"{line.fresh} measured, {line.generate_s + line.evaluate_s + line.learn_s:.1f} s"
     )
     return f"{told}; {'; '.join(line.alarms)}" if line.alarms else told
+
+
+def _problems(config: TrainConfig, bench: TrainTarget) -> list[Problem]:
+    """The admitted problems; raises InputError for two of one name, because results are kept by name."""
+    found = bench.problems(config)
+    for at, problem in enumerate(found):
+        if problem.id in [other.id for other in found[:at]]:
+            raise InputError(
+                f"two problems have the id '{problem.id}' (the last is {config.paths[at]}); leave one out, or give it "
+                "another id in its problem.toml"
+            )
+    return found
 
 
 _PLACES = ("folder", "bench")  # keys that do not define a run
@@ -297,6 +336,15 @@ def _header(config: TrainConfig, problems: Sequence[Problem], machine: Machine) 
         "stages": msgspec.json.encode(stages, order="sorted").decode(),
         "machine": dataclasses.asdict(machine),
     }
+
+
+def _assess_header(config: TrainConfig, problems: Sequence[Problem], machine: Machine, adapter: str) -> dict[str, Any]:
+    """What the answers of an assessment depend on: not their number, and not how a policy would be trained."""
+    grpo = config.grpo
+    sampled = {"seed": config.seed, "temperature": grpo.temperature, "most": grpo.max_completion, "more": grpo.more}
+    asked = {"model": config.model, "completion": config.completion, "templates": config.corpus.templates, **sampled}
+    whole = _header(config, problems, machine)
+    return {**whole, "config": msgspec.json.encode(asked, order="sorted").decode(), "adapter": adapter}
 
 
 @contextmanager
@@ -315,7 +363,7 @@ def _owned(out: Path) -> Iterator[None]:
 
 @final
 class _Clock:
-    """Wall seconds of every phase, summed over all processes that worked on it."""
+    """Wall seconds of every phase, summed over all processes that worked on it; a killed one does not tell its last."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -13,7 +13,7 @@ from maxcode.problems import load
 from maxcode.train.assess import stages_to_ask
 from maxcode.train.config import TrainConfig
 from maxcode.train.grpo import prompts_of
-from maxcode.train.rewards import REWARDS
+from maxcode.train.rewards import REWARDS, USUAL_PEAK
 
 _RUNGS = (
     Outcome.UNPARSED,
@@ -30,7 +30,7 @@ _RATES = (1.0, 10.0, 100.0)  # GFLOPS of a correct kernel
 @dataclass(frozen=True, slots=True)
 class TrainPlan:
     """``prompt``: the first one, a text or messages; ``ladder``: rewards by outcome, and of correct kernels by their
-    GFLOPS; ``sizes``: what the run counts."""
+    GFLOPS (without a machine: on one of ``USUAL_PEAK``); ``sizes``: what the run counts."""
 
     prompt: Any
     ladder: dict[str, float]
@@ -72,6 +72,7 @@ def _sizes(config: TrainConfig, asked: Sequence[object]) -> dict[str, Any]:
         "adapters": f"rank {config.model.lora.r}" if config.model.lora is not None else "none: all weights",
         "completion": config.completion,
         "advantage": config.advantage.kind,
+        **({} if config.reward.kind == "paper" else {"roofline of these rewards, assumed": f"{USUAL_PEAK:g} GFLOPS"}),
         "weight of the KL term": grpo.beta,
         "problems and stages": len(asked),
         "steps": grpo.steps,

@@ -6,9 +6,10 @@ The loss is on the completion alone, not on its prompt.  A resumed run starts fr
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
@@ -16,7 +17,7 @@ from maxcode.core.files import read_text
 from maxcode.errors import InputError
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Example
-from maxcode.train.grpo import Learner, quiet, require_train
+from maxcode.train.grpo import Learner, quiet, refuse_divergence, require_train
 from maxcode.train.model import PIECES, load_model, load_tokenizer, new_model, save, train_tokenizer
 
 DONE = "config.json"  # written with the weights
@@ -24,6 +25,7 @@ WEIGHT_DECAY, BETA_2 = 0.05, 0.95
 _IGNORED = -100  # a label without a loss
 
 Say = Callable[[int, int, float], None]
+log = logging.getLogger(__name__)
 
 
 def pretrained(
@@ -35,8 +37,7 @@ def pretrained(
     """The model in ``folder``, trained now if it is not there yet; ``say`` is called with (step, steps, loss)."""
     require_train()
     if (folder / DONE).exists():
-        found = load_tokenizer(str(folder), "compact")
-        return Learner(load_model(str(folder), replace(config.model, dtype="float32")), found)  # as after pre-training
+        return Learner(load_model(str(folder), config.model), load_tokenizer(str(folder), "compact"))
     texts = (one.prompt + one.completion for one in corpus)
     tokenizer = train_tokenizer(texts, config.model.scratch.vocabulary, PIECES[config.completion])
     model = new_model(config.model.scratch, tokenizer, config.seed, attention=config.model.attention)
@@ -44,10 +45,16 @@ def pretrained(
     if not rows:
         most = config.corpus.most_tokens
         raise InputError(f"no example of the corpus has {most} tokens or fewer; raise corpus.most_tokens")
+    if 2 * len(rows) < len(corpus):
+        log.warning(
+            "%d of %d examples of the corpus have more than %d tokens and are left out; see corpus.most_tokens",
+            len(corpus) - len(rows), len(corpus), config.corpus.most_tokens,
+        )  # fmt: skip
     _train(config, Learner(model, tokenizer), rows, folder.with_name(folder.name + "-checkpoints"), say)
     scratch = folder.with_name(folder.name + ".new")
     save(model, tokenizer, scratch)
     scratch.rename(folder)
+    model.config.name_or_path = str(folder)  # TRL reads the reference of the KL term from there
     return Learner(model, tokenizer)
 
 
@@ -140,6 +147,7 @@ def _heard(say: Say, steps: int) -> Any:
 
     class Heard(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            refuse_divergence(logs or {}, state.global_step, "pretrain")
             if logs and "loss" in logs:
                 say(state.global_step, steps, float(logs["loss"]))
 

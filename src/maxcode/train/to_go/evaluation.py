@@ -11,10 +11,15 @@ import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, final
 
+import msgspec
+
+from maxcode.core.files import read_file, write_whole
 from maxcode.search.value import Predictor
 from maxcode.train.to_go.dataset import Dataset, assembled, families
 from maxcode.train.to_go.fit import Fit
@@ -90,15 +95,38 @@ def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[Sco
         return [ScoredPair(pair, data.label(pair), 0.0, 0.0) for pair in pairs]
     if name == PERFECT:
         return [ScoredPair(pair, data.label(pair), pair.target + LITTLE * pair.reward, pair.target) for pair in pairs]
+    path = how.kept / f"{_job(name, data, pairs, how)}.json" if how.kept is not None else None
+    if path is not None and path.exists():
+        return _scored(data, pairs, *msgspec.json.decode(read_file(path), type=_Predictions))
     with tempfile.TemporaryDirectory() as folder:
         _, predictor = fit(name, data, replace(how, folder=Path(folder)))
-        return told_of(predictor, data, pairs)
+        found = _predictions(predictor, pairs)
+    if path is not None:
+        write_whole(path, msgspec.json.encode(found))
+    return _scored(data, pairs, *found)
+
+
+_Predictions = tuple[list[float], list[float]]  # before and after execution, in the order of the pairs
+
+
+def _job(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> str:
+    """Equal for the same predictions: a hash of the model, its settings, and what it is trained on and asked."""
+    settings = f"{version('maxcode')}/{name}/{how.seed}/{how.base}/{how.shape}/{how.context}/{data.main}"
+    seen = [(pair.situation, data.label(pair)) for pair in data.train], [pair.situation for pair in pairs]
+    return sha256(settings.encode() + msgspec.json.encode(seen, order="deterministic")).hexdigest()
 
 
 def told_of(predictor: Predictor, data: Dataset, pairs: Sequence[Pair]) -> list[ScoredPair]:
     """A predictor's predictions for pairs, before and after execution."""
+    return _scored(data, pairs, *_predictions(predictor, pairs))
+
+
+def _predictions(predictor: Predictor, pairs: Sequence[Pair]) -> _Predictions:
     after = predictor.expected([pair.situation for pair in pairs])
-    before = predictor.expected([pair.situation.unseen() for pair in pairs])
+    return list(predictor.expected([pair.situation.unseen() for pair in pairs])), list(after)
+
+
+def _scored(data: Dataset, pairs: Sequence[Pair], before: list[float], after: list[float]) -> list[ScoredPair]:
     return [
         ScoredPair(pair, data.label(pair), first, then) for pair, first, then in zip(pairs, before, after, strict=True)
     ]

@@ -18,7 +18,8 @@ SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
 @dataclass(frozen=True, slots=True)
 class Fit:
     """The settings for fitting.  ``folder``: for a network and its checkpoint; ``base``: its weights; ``shape``: of a
-    small one; ``context``: most tokens of a prompt; ``say`` is called with the progress."""
+    small one; ``context``: most tokens of a prompt; ``say`` is called with the progress.  ``kept``: a folder for the
+    predictions of an evaluation, which takes them up again; None: they are made anew."""
 
     folder: Path
     seed: int = 0
@@ -26,6 +27,7 @@ class Fit:
     say: Callable[[str], None] = lambda words: None
     shape: NetworkShape = field(default_factory=NetworkShape)
     context: int = SMALL_CONTEXT
+    kept: Path | None = None
 
 
 def rows(data: Dataset, pairs: tuple[Pair, ...]) -> tuple[list[Situation], list[int]]:

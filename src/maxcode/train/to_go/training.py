@@ -102,8 +102,10 @@ def train_to_go(
     if not wanted.seeds:
         return found
     note(f"model {found.folder}, on held-out problems:\n{table(found.held_out)}")  # folds take many times as long
-    found = replace(found, folds=_folds(pairs, wanted, how))
+    kept = wanted.out / f"{wanted.model}.folds"
+    found = replace(found, folds=_folds(pairs, wanted, replace(how, kept=kept)))
     _write(wanted.out, found)
+    shutil.rmtree(kept, ignore_errors=True)
     return found
 
 
