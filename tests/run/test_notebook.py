@@ -29,6 +29,7 @@ def outputs(tmp_path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.heavy
+@pytest.mark.sandbox
 @pytest.mark.filterwarnings("default")  # those of the notebook's own packages
 def test_a_run_in_a_notebook_shows_progress_and_its_result(outputs: list[dict[str, Any]]) -> None:
     progress, result = outputs
