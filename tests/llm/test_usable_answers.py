@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from maxcode.core.types import Program
@@ -28,6 +30,8 @@ def test_a_python_program_may_read_its_input_in_any_way(reading: str) -> None:
         ("def solve(xs):\n    return sum(xs)\n", "solve"),
         ("from numba import njit\n\nsolve = njit(sum)\n", "solve"),
         ("class Solver:\n    def solve(self, xs):\n        return sum(xs)\n", "Solver"),
+        ("try:\n    import numba\n    def solve(xs): return sum(xs)\nexcept ImportError:\n    solve = sum\n", "solve"),
+        ("from builtins import len as size, sum as solve\n", "solve"),
     ],
 )
 def test_a_python_function_is_a_block_that_defines_it(text: str, entry: str) -> None:
@@ -83,6 +87,9 @@ def test_words_about_the_old_program_are_no_code_that_was_left_out(comment: str)
         "the rest of the program is exactly the same as in the original",
         "rest of implementation omitted for brevity",
         "existing code here ...",
+        "rest of the code (input, output) unchanged",
+        "rest of the program is unchanged, see above",
+        "existing code for reading the input omitted",
     ],
 )
 def test_words_in_place_of_code_are_told_as_such(comment: str) -> None:
@@ -93,6 +100,19 @@ def test_edits_in_a_block_that_looks_like_the_program_are_applied() -> None:
     edit = "<<<<<<< SEARCH\nint main() {\n    int n;\n=======\nint main() {\n    long n;\n>>>>>>> REPLACE\n"
     assert text_of(block(edit)) == SLOW.replace("int n;", "long n;")
     assert text_of(f"{block(FAST)}\nThat is\n{block(edit)}") == FAST
+
+
+@pytest.mark.parametrize("heading", ["------ Search phase ------", "<<<<<< search", "----- SEARCH"])
+def test_a_heading_in_a_program_is_no_beginning_of_an_edit(heading: str) -> None:
+    text = f"/*\n{heading}\n*/\n{FAST}"
+    assert text_of(block(text)) == text
+
+
+def test_a_program_with_a_line_as_long_as_an_answer_is_read_in_no_time() -> None:
+    original = Program({"a.py": "print(input())\n"})
+    start = time.process_time()
+    assert "reads the input" in reason(block(f"# {'os import ' * 20_000}\n", "python"), original, "python")
+    assert time.process_time() - start < 5
 
 
 UNENDED = "```cpp\n<<<<<<< SEARCH\n    int n;\n=======\n    long n;\n```\n"
@@ -121,3 +141,8 @@ DIFF = "--- a/slow.cpp\n+++ b/slow.cpp\n@@ -2,3 +2,3 @@\n int main() {\n-    int
 )
 def test_words_after_a_diff_are_no_part_of_it(after: str) -> None:
     assert text_of(f"{DIFF}{after}", answer="edits") == SLOW.replace("int n;", "long n;")
+
+
+def test_a_diff_that_keeps_no_line_to_find_is_not_put_somewhere() -> None:
+    added = "--- a/slow.cpp\n+++ b/slow.cpp\n@@ -3,2 +3,3 @@\n+    long more = 0;\nint another;\n"
+    assert "does not fit" in reason(added, answer="edits")

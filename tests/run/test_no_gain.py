@@ -211,6 +211,14 @@ def test_cuda_llm_repairs_its_second_samples_only_after_all_of_these_are_there()
     assert search.select(reached) == [again[3]] * 4
 
 
+def test_cuda_llm_climbs_to_the_best_of_its_second_samples_where_the_others_are_passes() -> None:
+    search, reached = CudaLlm(width=4, depth=2, repairs=1), Reached(State(toy_problem()))
+    for batch in (1, 2):
+        answered(search, reached, batch, [0.0] * 4)
+    again = answered(search, reached, 3, [None, None, 1.2, 1.4])
+    assert search.select(reached) == [again[3]] * 4
+
+
 def test_paths_of_refine_go_on_beside_one_that_is_closed() -> None:
     search, reached = Refine(depth=20, width=3), Reached(State(toy_problem()))
     ends = answered(search, reached, 1, [1.1, 1.2, 1.3])
@@ -252,6 +260,19 @@ def test_a_tree_does_not_come_back_to_a_closed_leaf() -> None:
         answered(search, reached, reached.candidates, [1.1, 1.1])
     reached.passed([best], [0])
     assert best in parents and best not in search.select(reached)
+
+
+def test_a_tree_leaves_a_branch_in_which_all_states_are_closed() -> None:
+    search, reached = Tree(width=1), Reached(State(toy_problem()))
+    for batch, reward in enumerate([1.9, 1.2, *[1.1] * 9], 1):
+        answered(search, reached, batch, [reward])
+    branch = [state for state in reached if reached[(1, 0)] in state.ancestry]
+    assert len(branch) > 2
+    reached.passed(branch, range(len(branch)))
+    for batch in range(12, 24):
+        (parent,) = search.select(reached)
+        assert not reached.is_closed(parent)
+        answered(search, reached, batch, [1.1])
 
 
 def test_elites_are_drawn_from_those_that_are_open() -> None:

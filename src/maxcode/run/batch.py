@@ -50,8 +50,8 @@ class Expanded:
     passed: tuple[int, ...] = ()
 
 
-async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> Expanded:
-    """Runs every open slot.
+async def expand(job: Job, batch: int, parents: Sequence[State], asked: Sequence[int], reached: Reached) -> Expanded:
+    """Runs every open slot.  ``asked``: by slot, the number of the request for its state.
 
     If slots fail, the error of the first failed slot, which names the boundary, is raised after all others have
     finished.  Raises Interrupted if slots stay open because the user asked to stop, Unanswered if they wait for an
@@ -82,7 +82,6 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
             except Exception as error:
                 failed[slot] = error
 
-    asked = reached.requests(parents)
     slots = [slot for slot in range(len(parents)) if slot not in dropped]
     settle_up(job, batch, reached)
     if slots and not job.tracker.known:

@@ -87,7 +87,7 @@ async def _is_final(job: Job, batch: int, parents: list[State], reached: Reached
     with job.run.deadline.scope():
         parents = await explain(job, batch, parents, reached)
         asked = reached.requests(parents)
-        expanded = await expand(job, batch, parents, reached)
+        expanded = await expand(job, batch, parents, asked, reached)
         measured = expanded.states
         with job.run.times.spent_on(CONFIRMATION):
             reached.extend(await settle(job, batch, expanded, reached))

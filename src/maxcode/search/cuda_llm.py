@@ -62,7 +62,7 @@ class CudaLlm:
 
     def _again(self, node: State, second: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
         """Sample a level once more, after its repairs have failed."""
-        if len(second) < self.width:
+        if len(second) < self.width and not (second and reached.is_closed(node)):
             return None, [node] * (self.width - len(second))
         return self._climb(second, reached)
 

@@ -8,6 +8,7 @@ children as its visits grow (progressive widening: at most ``2 * sqrt(1 + visits
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -118,7 +119,7 @@ class Tree:
         node.visits += 1
         path.append(node)
         while node.children and (not node.may_widen() or reached.is_closed(state)):
-            at = self._child(counted.scores(node, self.exploration), state, node, reached)
+            at = _child(counted.scores(node, self.exploration), reached.children(state), reached)
             if at is None:
                 break
             state, node = reached.children(state)[at], node.children[at]
@@ -128,14 +129,24 @@ class Tree:
         opened.append(node)
         return state
 
-    def _child(self, scores: list[float], state: State, node: _Node, reached: Reached) -> int | None:
-        """The index of the best child that is not closed, or has children; None if there is none."""
-        for _ in range(len(scores)):
-            at = scores.index(max(scores))
-            if node.children[at].children or not reached.is_closed(reached.children(state)[at]):
-                return at
-            scores[at] = -math.inf
-        return None
+
+def _child(scores: Sequence[float], children: Sequence[State], reached: Reached) -> int | None:
+    """The index of the best child with an open state in its subtree; None if there is none."""
+    best = scores.index(max(scores))
+    if _has_open(children[best], reached):
+        return best
+    others = sorted(range(len(scores)), key=lambda at: -scores[at])
+    return next((at for at in others if _has_open(children[at], reached)), None)
+
+
+def _has_open(state: State, reached: Reached) -> bool:
+    """Whether a state of the subtree is open."""
+    left = [state]
+    while left:
+        if not reached.is_closed(one := left.pop()):
+            return True
+        left += reached.children(one)
+    return False
 
 
 def _worth(state: State) -> float | None:

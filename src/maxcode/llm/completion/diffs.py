@@ -48,11 +48,13 @@ class Hunk:
         return [text for mark, text in self.lines if mark != "+"]
 
     def without_words(self) -> Hunk:
-        """The hunk without what follows its last change from a line without a mark on: it may be words on the diff."""
+        """The hunk without what follows its last change from a line without a mark on: it may be words on the diff.
+        The whole hunk if no line to find is left."""
         changes = [at for at, (mark, _) in enumerate(self.lines) if mark in ("+", "-")]
         words = [at for at, (mark, _) in enumerate(self.lines) if not mark and changes and at > changes[-1]]
-        found = Hunk(self.number, self.near, self.lines[: words[0]] if words else self.lines)
-        return _trimmed(found)
+        kept = self.lines[: words[0]] if words else self.lines
+        has_place = any(mark != "+" and text.strip() for mark, text in kept)
+        return _trimmed(Hunk(self.number, self.near, kept if has_place else self.lines))
 
 
 @final

@@ -63,6 +63,12 @@ def has_edits(answer: str) -> bool:
     return _ANY.search(answer) is not None
 
 
+def holds_edits(text: str) -> bool:
+    """Whether a text has a block up to its divider; a comment may look like the beginning of one."""
+    begun = _ANY.search(text)
+    return begun is not None and any(map(_DIVIDER.fullmatch, text[begun.end() :].split("\n")))
+
+
 def edited(answer: str, program: Program, is_open: bool = False, complete: bool = False) -> Program | Unread:
     """The program after all blocks of an answer; Unread if one cannot be applied, or if nothing changes.
 

@@ -12,7 +12,7 @@ from maxcode.code.languages import language as language_row
 from maxcode.code.source import Token, line_of, parse, tokens, walk
 from maxcode.core.types import Program
 from maxcode.llm.completion.blocks import FencedBlock, Unread, blocks, line_end
-from maxcode.llm.completion.edits import has_edits
+from maxcode.llm.completion.edits import holds_edits
 
 Answer = Literal["whole", "edits"]
 
@@ -33,15 +33,19 @@ _LEFT_OUT = re.compile(
     r"\b(?:code|program|implementation|functions?|includes|unchanged|omitted|as before)\b"
     r"|(?://|#|/\*)[ \t]*[\[(<]*(?:the )?(?:rest of|remaining|existing|previous)\b.*?"
     r"\b(?:code|program|implementation|functions?|includes)\b"
-    r"(?:[ \t,:;=()-]|\b(?:is|are|remains?|stays?|exactly|all|here|goes|go|follows?)\b)*"
-    r"(?:unchanged|omitted|(?:the )?same|as before|\.{3}|…)(?:[ \t]+(?:as|from|for|in|here)\b.*)?\W*$",
+    r"(?:[^;.]*\b(?:unchanged|omitted|as before)"
+    r"|(?:[ \t,:;=()-]|\b(?:is|are|remains?|stays?|exactly|all|here|goes|go|follows?)\b)*(?:(?:the )?same|\.{3}|…))"
+    r"(?:(?:[ \t]+(?:as|from|for|in|here)\b|[ \t]*[,;:(.]).*)?\W*$",
     re.IGNORECASE,
 )
 _LEFT_OUT_AT_MOST = 200  # characters of a line that the pattern sees
 _INPUT = re.compile(
-    r"\b(?:input|stdin|fileinput|open|fdopen|FileIO|mmap)\b|\b(?:os|posix)(?:\.|[ \t]+import\b[^\n]*\b)readv?\b"
+    r"\b(?:input|stdin|fileinput|open|fdopen|FileIO|mmap)\b|\b(?:os|posix)(?:\.|[ \t]+import\b[^\n]{0,200}\b)readv?\b"
 )
-_DEFINITION = r"^(?:(?:class|(?:async )?def) +{0}\b|{0}\s*(?::.*)?=(?!=))"  # of a name in Python
+_DEFINITION = (  # of a name in Python
+    r"^(?:[ \t]*(?:class|(?:async )?def) +{0}\b|{0}\s*(?::.*)?=(?!=)"
+    r"|[ \t]*from [\w.]+ import (?:[^\n]{{0,200}}[ ,(])?{0}[ \t]*(?:[,)#]|$))"
+)
 _MAIN = {  # what the whole program has, and a part of it lacks, in languages without a grammar
     "rust": re.compile(r"\bfn\s+main\s*\("),
     "go": re.compile(r"\bfunc\s+main\s*\("),
@@ -130,7 +134,7 @@ class _Reader:
             return "the code block names no file: write its path in the line before it"
         if _DIFF.search(body) is not None:
             return _NO_DIFF
-        if has_edits(body) and not has_edits(self._program.files[path]):
+        if holds_edits(body) and not holds_edits(self._program.files[path]):
             return "the code block holds edits"
         if (left_out := self._left_out(path, body)) is not None:
             return left_out
