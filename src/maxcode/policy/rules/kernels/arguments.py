@@ -108,5 +108,10 @@ def _known(unit: Unit, kind: str) -> frozenset[Object]:
 def _declared(unit: Unit) -> Iterator[tuple[str, str]]:
     given = [(one.name, one.type, one.kind) for function in unit.functions for one in function.parameters]
     for name, kind, form in (*given, *((one.name, one.type, one.form) for one in unit.variables)):
-        is_number = form in ("value", "plain") and _NUMBER.fullmatch(unit.resolve(kind)) is not None
-        yield name, "pointer" if form in ("pointer", "array") else "number" if is_number else ""
+        number = form in ("value", "plain") and is_number(unit, kind)
+        yield name, "pointer" if form in ("pointer", "array") else "number" if number else ""
+
+
+def is_number(unit: Unit, kind: str) -> bool:
+    """Whether a type is one of numbers."""
+    return _NUMBER.fullmatch(unit.resolve(kind)) is not None

@@ -47,7 +47,7 @@ def _tested(loop: Loop) -> tuple[int, list[str]] | None:
         if isinstance(item, Branch):
             parts = [part.strip() for part in item.test.split("||")]
             ends = {f"{loop.var} == 0", f"{loop.var} == {loop.high} - 1"}
-            if ends <= set(parts) and not any("&&" in part or "(" in part for part in parts):
+            if ends <= set(parts) and not any(re.search(r"&&|[(?,]|\band\b|\bor\b", part) for part in parts):
                 return place, [part for part in parts if part not in ends]
     return None
 

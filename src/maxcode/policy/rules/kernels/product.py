@@ -35,6 +35,7 @@ from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
+_NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
 
 
 @final
@@ -288,7 +289,7 @@ def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
     for factor in re.split(r"\*(?![^\[]*\])", _unwrapped(text)):
         word = factor.strip()
         found = elements(word)
-        if re.fullmatch(r"[A-Za-z_]\w*|\d+\.?\d*|\.\d+", word):
+        if re.fullmatch(r"[A-Za-z_]\w*", word) or _NUMBER.fullmatch(word):
             scalars.append(word)
         elif found and len(found) == 1 and re.sub(r"\s", "", word) == re.sub(r"\s", "", "{}[{}]".format(*found[0])):
             arrays += found
@@ -304,10 +305,11 @@ def _unwrapped(text: str) -> str:
 
 
 def _scale(op: str, scalars: list[str]) -> str:
-    scale = " * ".join(scalars) or "1.0"
-    if op == "+=":
-        return scale
-    return f"-{scale}" if len(scalars) < 2 else f"-({scale})"
+    """The factor of a product as a double: whole numbers, or numbers without a sign, would overflow."""
+    sign = "" if op == "+=" else "-"
+    if len(scalars) < 2 and not (sign and scalars and not _NUMBER.fullmatch(scalars[0])):
+        return f"{sign}{scalars[0] if scalars else '1.0'}"
+    return " * ".join([f"{sign}1.0", *scalars])
 
 
 def _roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:
