@@ -101,7 +101,8 @@ void f(double *A, const double *B) {
 
 
 def test_loops_that_share_a_name_do_not_change_places() -> None:
-    text = "void f(int {0}, int m, double *A) {{ for (int {1} = 0; {1} < {0}; {1}++) for (int j = 0; j < m; j++) A[j] += 1; }}"
+    nest = "for (int {1} = 0; {1} < {0}; {1}++) for (int j = 0; j < m; j++) A[j] += 1;"
+    text = f"void f(int {{0}}, int m, double *A) {{{{ {nest} }}}}"
     for size, outer in (("j", "i"), ("n", "j")):
         assert offered(text.format(size, outer), "interchange") == []
     assert offered(text.format("n", "i"), "interchange") != []
@@ -123,7 +124,8 @@ def test_what_a_pragma_tells_about_an_order_holds_no_longer_in_another(pragma: s
 
 
 def test_a_test_that_is_more_than_alternatives_is_not_split() -> None:
-    text = "void f(int n, int c, int p, double *A) {{ for (int j = 0; j < n; j++) {{ if ({}) A[j] = 0; else A[j] = 1; }} }}"
+    body = "for (int j = 0; j < n; j++) {{ if ({}) A[j] = 0; else A[j] = 1; }}"
+    text = f"void f(int n, int c, int p, double *A) {{{{ {body} }}}}"
     ends = "j == 0 || j == n - 1 || c"
     assert offered(text.format(ends), "split") == ["split(j in f)"]
     for more in (" ? p : 1", ", p"):
@@ -227,3 +229,38 @@ def test_factors_that_wrap_get_no_table_of_doubles() -> None:
 """
     places = [offered(text.format(kind), "operands") for kind in ("double", "unsigned")]
     assert [bool(found) for found in places] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("main", "is_free"),
+    [
+        ("double a[9], b[9]; add(8, a, b);", True),
+        ("double a[9], b[9]; pass_on(8, a, b); pass_on(8, b, a);", True),
+        ("double *a = load(in), *b = load(in); add(8, a, b);", True),
+        ("std::vector<double> a(9), b = a; add(8, a.data(), b.data());", True),
+        ("double a[9]; pass_on(8, a, a);", False),
+        ("double a[9], *b = a; add(8, a, b);", False),
+        ("double a[9], *b; b = a + 1; add(8, a, b);", False),
+        ("std::vector<double> a(9); auto b = a.begin(); add(8, &b[1], &a[0]);", False),
+        ("add(8, global, other);", False),
+        ("pass_on(8, other, global);", True),
+    ],
+)
+def test_one_array_under_two_names_is_found_along_the_calls(main: str, is_free: bool) -> None:
+    text = f"""static double global[9], other[9];
+static void add(int n, double *to, const double *from) {{
+    for (int i = 0; i < n; i++) to[i + 1] = from[i] + global[0];
+}}
+static void pass_on(int n, double *x, double *y) {{ add(n, x, y); }}
+int main() {{ {main} }}
+"""
+    assert bool(offered(text.replace("global[0]", "1.0") if "other" not in main else text, "simd", "cpp")) is is_free
+
+
+@pytest.mark.parametrize(("given", "call"), [("double &s", "A[0]"), ("const double &s", "A[n - 1]")])
+def test_a_number_that_is_an_element_of_the_array_is_not_fixed(given: str, call: str) -> None:
+    text = f"""static void scale(int n, {given}, double *A) {{ for (int i = 0; i < n; i++) A[i] = A[i] / s; }}
+void f(int n, double *A, double *B) {{ scale(n, {call}, A); }}
+"""
+    assert all_offers(text, "cpp") == []
+    assert offered(text.replace("A[0]", "B[0]").replace("A[n - 1]", "B[n - 1]"), "parallel", "cpp") != []

@@ -168,8 +168,8 @@ def _jumps(body: Node) -> bool:
 
 
 def _whole_numbers(body: Body, given: frozenset[str]) -> Body:
-    """The items with numbers that may have a fraction seen to be rounded where they become whole ones: ``int k = i * s``
-    is no multiple of s."""
+    """The items with casts where a number that may have a fraction becomes a whole one: ``int k = i * s`` is no
+    multiple of s."""
     return tuple(_whole_number(item, given) for item in body) if given else body
 
 

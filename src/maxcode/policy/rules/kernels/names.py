@@ -137,10 +137,8 @@ def _watched(unit: Unit) -> frozenset[str]:
 
 def _has_cast_address(unit: Unit, function: Function) -> bool:
     """Whether ``(type)*p`` reads an element: with a name of a type of its own it looks like a product."""
-    words = [one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte)]
-    casts = (
-        kind for a, kind, b, star in zip(words, words[1:], words[2:], words[3:]) if (a, b, star) == ("(", ")", "*")
-    )
+    text = " ".join(one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte))
+    casts = re.findall(r"\( (\w+) \) \*", text)
     return any(kind.endswith("_t") or (kind in unit.aliases and kind not in unit.macros) for kind in casts)
 
 
@@ -148,7 +146,8 @@ def _has_cast_address(unit: Unit, function: Function) -> bool:
 def _impure(unit: Unit) -> frozenset[str]:
     """The names of pure functions that the program gives to other ones."""
     macros = {name for name in PURE & unit.macros.keys() if not is_of_parameters(unit.macros[name])}
-    return macros | frozenset(name for name in PURE & unit.by_name.keys() if not _is_pure(unit, unit.by_name[name]))
+    own = {name for name in PURE & unit.by_name.keys() if not _is_pure(unit, unit.by_name[name])}
+    return frozenset(macros | own)
 
 
 def _is_pure(unit: Unit, known: Iterable[Function]) -> bool:
