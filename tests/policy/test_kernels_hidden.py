@@ -264,3 +264,25 @@ void f(int n, double *A, double *B) {{ scale(n, {call}, A); }}
 """
     assert all_offers(text, "cpp") == []
     assert offered(text.replace("A[0]", "B[0]").replace("A[n - 1]", "B[n - 1]"), "parallel", "cpp") != []
+
+
+def test_threads_that_call_a_product_share_no_panels() -> None:
+    text = """void mm(int n, const double *A, const double *B, double *C) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int p = 0; p < n; p++) C[i * n + j] += A[i * n + p] * B[p * n + j];
+}
+void all(int m, int n, double **A, double **B, double **C) {
+#pragma omp parallel for
+    for (int b = 0; b < m; b++) mm(n, A[b], B[b], C[b]);
+}
+"""
+    alone = text.replace("#pragma omp parallel for", "")
+    kinds = [
+        {label.split(", ")[1] for label in offered(one, "product") if "(i in mm" in label} for one in (alone, text)
+    ]
+    assert kinds == [{"template=packed", "template=direct"}, {"template=direct"}]
+    assert [offered(taken(one, "product(i in mm, template=direct"), "pack") for one in (alone, text)] == [
+        ["pack(product)"],
+        [],
+    ]

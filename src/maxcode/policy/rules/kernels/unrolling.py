@@ -56,7 +56,8 @@ def jam(unit: Unit) -> Iterator[Edit]:
                 or not jammable(loop, spot.above)
             ):
                 continue
-            joins = frozenset(item.target for item in every(loop.body) if _keeps_type(kernel, item))
+            sums = (item for item in every(loop.body) if isinstance(item, Assign) and item.op in SUMS)
+            joins = frozenset(item.target for item in sums if _keeps_type(kernel, item))
             for factor in JAMS:
                 if size * factor <= _LARGEST and not _hide_others(loop, factor):
                     body = put(kernel.body, spot.path, _jammed(loop, factor, joins))
@@ -112,11 +113,9 @@ def _moves_far(loop: Loop, inner: Loop) -> bool:
     return loop.var in words_in(inner.step) or (bool(moving) and not (one and inner.step == "1"))
 
 
-def _keeps_type(kernel: Kernel, item: Item) -> bool:
+def _keeps_type(kernel: Kernel, item: Assign) -> bool:
     """Whether a sum of two values that a statement adds has the type of the element: an int would overflow before it
     is a long."""
-    if not isinstance(item, Assign) or item.op not in SUMS:
-        return False
     types = {kernel.type_of_elements(array) for array, _ in elements(item.value) or []}
     return bool(types) and types == {kernel.type_of_elements(_place(item))} - {""}
 
