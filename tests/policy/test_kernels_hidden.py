@@ -286,3 +286,20 @@ void all(int m, int n, double **A, double **B, double **C) {
         ["pack(product)"],
         [],
     ]
+
+
+def test_rows_of_a_product_that_may_overlap_are_computed_in_order() -> None:
+    text = """void f(int n, int w, const double *A, const double *B, double *C) {{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {{
+            {} for (int p = 0; p < n; p++) C[i * {} + j] += A[i * n + p] * B[p * n + j];
+        }}
+}}
+"""
+    clears = "C[i * {} + j] = 0.0;"
+    made = [
+        taken(text.format(first, width), "product(i in f").rpartition("void f(")[2]
+        for first, width in ((clears.format("n"), "n"), (clears.format("w"), "w"), ("", "w"))
+    ]
+    assert ["if (n <= w)" in one for one in made] == [False, True, False]
+    assert all("product(n, n, n, 1.0, A" in one for one in made) and "for (int p" in made[1]

@@ -16,11 +16,12 @@ from typing import final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import Poly, added, coefficient, multiplied, name, polynomial, written_out
-from maxcode.policy.rules.kernels.effects import elements
+from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
+    Branch,
     Declare,
     Loop,
     Other,
@@ -97,12 +98,29 @@ def product(unit: Unit) -> Iterator[Edit]:
             found = product_at(spot)
             if found is None or not kernel.is_double(*found.arrays):
                 continue
-            found = with_clearing(kernel, spot, found)
-            body = replaced(kernel, spot, found, found.around((found.call,)))
+            body = _computed(kernel, spot, found)
             for choice in choices(unit):
                 what = f"computes {found.target.array} from {found.left.array} and {found.right.array}, {choice.words}"
                 change = kernel.change(body, blocks=choice.blocks)
                 yield kernel.edit("product", spot.name, choice.params, what, change)
+
+
+def _computed(kernel: Kernel, spot: Spot, found: Product) -> Body:
+    """The kernel's body with a product in the place of its nest, where rows of the target that may overlap do not."""
+    if has_rows_apart(spot, found):
+        found = with_clearing(kernel, spot, found)
+        return replaced(kernel, spot, found, found.around((found.call,)))
+    items = found.around((found.call,))
+    if not (found.fresh or found.before or found.after):  # sums into one element may come in any order
+        return put(kernel.body, spot.path, items)
+    test = f"{found.sizes[1]} <= {written_out(found.target.strides[0])}"
+    return put(kernel.body, spot.path, (Branch(test, items, (spot.loop,)),))
+
+
+def has_rows_apart(spot: Spot, found: Product) -> bool:
+    """Whether no two iterations of the loops over the target mean one element of it."""
+    written = [one for one in effect((spot.loop,), spot.above).accesses if one.array == found.target.array]
+    return all(one.digits is not None for one in written)
 
 
 # --------------------------------------------------------------------------------------------------------- finding it
