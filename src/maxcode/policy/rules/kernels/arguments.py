@@ -21,9 +21,6 @@ from maxcode.code.source import text_of, walk
 
 ALLOCATES = "malloc|calloc|aligned_alloc"
 _NEW = re.compile(rf"(?:std)?(?:::)?(?:{ALLOCATES})")
-_NUMBER = re.compile(
-    r"(?:(?:const|unsigned|signed|int|long|short|char|bool|_Bool|double|float|size_t|ptrdiff_t|u?int\d+_t) ?)+"
-)
 _NOT_READ = ("new_expression", "sizeof_expression", "type_descriptor", "template_argument_list")
 _NAMES = ("identifier", "qualified_identifier")
 
@@ -72,7 +69,7 @@ def _shared(unit: Unit, function: Function, seen: frozenset[str] = frozenset()) 
 def _is_address(unit: Unit, function: Function, at: int) -> bool:
     """Whether a parameter may name an object of the caller."""
     one = function.parameters[at]
-    return one.kind != "value" or not is_number(unit, one.type)
+    return one.kind != "value" or not unit.is_number(one.type)
 
 
 def _calls(unit: Unit, function: Function) -> Iterator[list[set[Object]]]:
@@ -113,7 +110,7 @@ def _makes(node: Node) -> bool:
 def _may_point(unit: Unit, known: Variable) -> bool:
     """Whether a variable may be a name for a part of another: not so a copy of a vector."""
     kind = unit.resolve(known.type)
-    plain = known.form == "plain" and not is_number(unit, kind) and (unit.language == "c" or "auto" in kind)
+    plain = known.form == "plain" and not unit.is_number(kind) and (unit.language == "c" or "auto" in kind)
     return plain or known.form in ("pointer", "reference")
 
 
@@ -184,10 +181,5 @@ def _known(unit: Unit, kind: str) -> frozenset[Object]:
 def _declared(unit: Unit) -> Iterator[tuple[str, str]]:
     given = [(one.name, one.type, one.kind) for function in unit.functions for one in function.parameters]
     for name, kind, form in (*given, *((one.name, one.type, one.form) for one in unit.variables)):
-        number = form in ("value", "plain") and is_number(unit, kind)
+        number = form in ("value", "plain") and unit.is_number(kind)
         yield name, "pointer" if form in ("pointer", "array") else "number" if number else ""
-
-
-def is_number(unit: Unit, kind: str) -> bool:
-    """Whether a type is one of numbers."""
-    return _NUMBER.fullmatch(unit.resolve(kind)) is not None

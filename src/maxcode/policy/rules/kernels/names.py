@@ -13,20 +13,19 @@ from itertools import pairwise
 
 from maxcode.code.cpp.declarations import Function, Parameter, Variable
 from maxcode.code.cpp.effects import effects
-from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of
-from maxcode.policy.rules.kernels.arguments import ALLOCATES, is_number
+from maxcode.policy.rules.kernels.arguments import ALLOCATES
 from maxcode.policy.rules.kernels.effects import sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
-from maxcode.policy.rules.kernels.nest import Body, Loop, Other, every, lexed, words_in
+from maxcode.policy.rules.kernels.nest import Body, Loop, Other, every, lexed
 
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
 _OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(")
-_WATCHED = re.compile(r"\b(?:volatile|_Atomic|sig_atomic_t|atomic(?:_\w+)?|_Pragma)\b")
 _TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them
 _OWNER = re.compile(r"(?:vector|array|valarray|span|unique_ptr)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>")
 
@@ -40,7 +39,8 @@ def hides_access(unit: Unit, function: Function, body: Body) -> bool:
         or any(_TOLD.search(line) for one in every(body) if isinstance(one, Loop) for line in one.pragmas)
         or not all(_is_array(unit, function, name) for name in _before(body, "["))
         or bool(hidden_macros(unit, function, body))
-        or _is_watched(unit, function)
+        or is_watched(unit, function.node.start_byte, function.node.end_byte)
+        or "_Pragma" in text_of(function.node)
         or _has_cast_address(unit, function)
         or bool(_before(body, "(") & _impure(unit))
     )
@@ -100,7 +100,7 @@ def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
 def _is_given(unit: Unit, one: Parameter) -> bool:
     if one.kind == "pointer" or (one.kind == "value" and unit.language == "c"):
         return True
-    return is_number(unit, one.type) or _owns(unit, one.type)
+    return unit.is_number(one.type) or _owns(unit, one.type)
 
 
 def _owns(unit: Unit, kind: str) -> bool:
@@ -109,30 +109,6 @@ def _owns(unit: Unit, kind: str) -> bool:
         return True
     held = _OWNER.fullmatch(unit.resolve(kind))
     return held is not None and held[1] != "bool"
-
-
-def _is_watched(unit: Unit, function: Function) -> bool:
-    """Whether a function touches what is volatile or atomic."""
-    return not _watched(unit).isdisjoint(_words(unit, function)) or any(map(_WATCHED.fullmatch, _words(unit, function)))
-
-
-@lru_cache(maxsize=8)
-def _words(unit: Unit, function: Function) -> frozenset[str]:
-    node = function.node
-    return frozenset(one.text for one in expanded(unit, node.start_byte, node.end_byte) if one.is_word)
-
-
-@lru_cache(maxsize=8)
-def _watched(unit: Unit) -> frozenset[str]:
-    """The variables and types that are declared as volatile or atomic."""
-    if not _WATCHED.search(unit.text):
-        return frozenset()
-    found = {one.name for one in unit.variables if one.home is None and _WATCHED.search(text_of(one.declaration))}
-    for node in unit.nodes("type_definition", "alias_declaration"):
-        named = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-        if named is not None and _WATCHED.search(text_of(node)):
-            found |= words_in(text_of(named))
-    return frozenset(found)
 
 
 def _has_cast_address(unit: Unit, function: Function) -> bool:
