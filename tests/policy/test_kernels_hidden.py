@@ -242,12 +242,17 @@ def test_factors_that_wrap_get_no_table_of_doubles() -> None:
         ("double a[9], *b = a; add(8, a, b);", False),
         ("double a[9], *b; b = a + 1; add(8, a, b);", False),
         ("std::vector<double> a(9); auto b = a.begin(); add(8, &b[1], &a[0]);", False),
+        ("double a[9]; ::add(8, a, a);", False),
+        ("double a[9]; add<double>(8, a, a);", False),
+        ("double a[9]; TWICE(a);", False),
         ("add(8, global, other);", False),
         ("pass_on(8, other, global);", True),
     ],
 )
 def test_one_array_under_two_names_is_found_along_the_calls(main: str, is_free: bool) -> None:
-    text = f"""static double global[9], other[9];
+    twice = "#define TWICE(x) add(8, x, x)" if "TWICE" in main else ""
+    text = f"""{twice}
+static double global[9], other[9];
 static void add(int n, double *to, const double *from) {{
     for (int i = 0; i < n; i++) to[i + 1] = from[i] + global[0];
 }}

@@ -32,6 +32,8 @@ def is_given_one_array_twice(unit: Unit, function: Function) -> bool:
     arguments, or as one and a variable that it knows itself."""
     given = list(enumerate(function.parameters))
     shared = _shared(unit, function)
+    if any(token.text == function.name for macro in unit.macros.values() for token in macro.body):
+        return sum(_is_address(unit, function, at) for at, _ in given) > 1  # a macro may call it with anything
     if any(not (one.const and other.const) for (a, one), (b, other) in combinations(given, 2) if (a, b) in shared):
         return True
     used = {token.text for token in unit.tokens_in(function.body.start_byte, function.body.end_byte) if token.is_word}
@@ -52,7 +54,7 @@ def _shared(unit: Unit, function: Function, seen: frozenset[str] = frozenset()) 
     found: set[tuple[int, int]] = set()
     seen |= {function.name}
     pairs = list(combinations((at for at in range(len(function.parameters)) if _is_address(unit, function, at)), 2))
-    for _, node, given in unit.calls(function.name) if pairs else ():
+    for node, given in _calls_of(unit, function.name) if pairs else ():
         home = unit.home(node.start_byte)
         names = [one.name for one in home.parameters] if home is not None and home.name not in seen else []
         passed_on = _shared(unit, home, seen) if home is not None and names else set()
@@ -66,6 +68,16 @@ def _shared(unit: Unit, function: Function, seen: frozenset[str] = frozenset()) 
     return found
 
 
+def _calls_of(unit: Unit, name: str) -> Iterator[tuple[Node, list[Node]]]:
+    """The calls of a function with their arguments, also ``n::f(x)`` and ``f<double>(x)``."""
+    for node in unit.nodes("call_expression"):
+        called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if called is not None and given is not None:
+            text = "".join(text_of(called).split()).partition("<")[0].rpartition("::")[2]
+            if text == name:
+                yield node, [one for one in given.named_children if one.type != "comment"]
+
+
 def _is_address(unit: Unit, function: Function, at: int) -> bool:
     """Whether a parameter may name an object of the caller."""
     one = function.parameters[at]
@@ -74,7 +86,7 @@ def _is_address(unit: Unit, function: Function, at: int) -> bool:
 
 def _calls(unit: Unit, function: Function) -> Iterator[list[set[Object]]]:
     """The objects of the arguments of each call."""
-    for _, _, given in unit.calls(function.name):
+    for _, given in _calls_of(unit, function.name):
         yield [_sources(unit, one) for one in given]
 
 
