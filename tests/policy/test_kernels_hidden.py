@@ -308,3 +308,37 @@ def test_rows_of_a_product_that_may_overlap_are_computed_in_order() -> None:
     ]
     assert ["if (n <= w)" in one for one in made] == [False, True, False]
     assert all("product(n, n, n, 1.0, A" in one for one in made) and "for (int p" in made[1]
+
+
+def test_a_product_has_no_size_with_a_fraction() -> None:
+    text = """void f(int n, {} m, const double *A, const double *B, double *C) {{
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            for (int p = 0; p < n; p++) C[i * n + j] += A[i * n + p] * B[p * n + j];
+}}
+"""
+    assert [bool(offered(text.format(kind), "product")) for kind in ("int", "double")] == [True, False]
+
+
+def test_a_macro_between_the_statements_may_use_or_change_a_scalar() -> None:
+    loop = "for (int i = 0; i < n; i++) { t = A[i]; B[i] = t; }"
+    text = f"#define SAVE B[0] = t;\nvoid f(int n, double *A, double *B) {{ double t = 0; {loop} {{}} }}"
+    assert [offered(text.replace("{}", after), "privatise") for after in ("SAVE", "g();")] == [
+        [],
+        ["privatise(t in f)"],
+    ]
+    body = "{ %s if (k > 0) A[i] = B[i]; }"
+    text = f"#define NEXT k--;\nvoid f(int n, int k, double *A, double *B) {{ for (int i = 0; i < n; i++) {body} }}"
+    assert [offered(text % before, "unswitch") for before in ("NEXT", "")] == [[], ["unswitch(i in f)"]]
+
+
+def test_a_macro_in_a_nest_may_change_its_size() -> None:
+    text = """#define GROW n++;
+void f(int n, int m, double *A, double *B, double *C) {{
+    for (int i = 0; i < m; i++) {{
+        for (int j = 0; j < n; j++) {{ double t = A[i * n + j] * 2; B[i * n + j] = t; C[i * n + j] = t; }}
+        {}
+    }}
+}}
+"""
+    assert [offered(text.format(after), "expand") for after in ("GROW", "g();")] == [[], ["expand(j in f)"]]

@@ -59,6 +59,17 @@ def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY)
     return not depth or moving or any(_moves(unit, one, names, depth - 1) for one in inner)
 
 
+def words_behind(unit: Unit, text: str) -> set[str]:
+    """The names in a text, with those in the macros that it uses."""
+    found, waiting = set[str](), list(words_in(text))
+    while waiting:
+        word = waiting.pop()
+        if word not in found:
+            found.add(word)
+            waiting += [token.text for token in unit.macros[word].body if token.is_word] if word in unit.macros else []
+    return found
+
+
 def is_of_parameters(macro: Macro) -> bool:
     """Whether a macro computes something of its parameters alone."""
     words = {token.text for token in macro.body if token.is_word}
