@@ -21,7 +21,7 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.dependences import Access, Level, Vector, delinearised, pairs, vectors
 from maxcode.code.polyhedral.polynomials import Poly, added, names_in, number, polynomial, renamed
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import classes, distinct
+from maxcode.policy.rules.rewriter.rules.aliasing import distinct, is_hidden, stores_plainly
 from maxcode.policy.rules.rewriter.rules.guards import held
 
 
@@ -316,7 +316,7 @@ def _is_private(unit: Unit, statement: Node) -> bool:
 def _alone(unit: Unit, body: Node, stores: list[Store]) -> bool:
     """Whether each array written is used only at the element written, and under no other name."""
     places = {one.array: one.place for one in stores}
-    if _is_hidden(unit, body, places) or not all(_is_plain(unit, one, body.start_byte) for one in places):
+    if is_hidden(unit, body, places) or not all(stores_plainly(unit, one, body.start_byte) for one in places):
         return False
     if any(places[one.array] != one.place for one in stores):
         return False
@@ -329,28 +329,6 @@ def _alone(unit: Unit, body: Node, stores: list[Store]) -> bool:
         if node.type in ("pointer_expression", "lambda_expression", "field_expression", "ERROR"):
             return False
     return all(distinct(unit, target, other, body.start_byte) for target in places for other in read - {target})
-
-
-def _is_hidden(unit: Unit, body: Node, targets: Collection[str]) -> bool:
-    """Whether a macro in a body stands for a use of an array that is written, or of what may be one."""
-    shown = [token.text for token in unit.tokens_in(body.start_byte, body.end_byte)]
-    whole = [token.text for token in expanded(unit, body.start_byte, body.end_byte)]
-    hidden = any(_is_array(unit, name, body.start_byte) for name in set(whole) - set(shown))
-    return hidden or any(shown.count(one) != whole.count(one) for one in targets)
-
-
-def _is_array(unit: Unit, name: str, offset: int) -> bool:
-    variable, parameter = unit.variable(name, offset), unit.parameter(name, offset)
-    if parameter is not None:
-        return parameter.kind != "value" or not unit.is_number(parameter.type)
-    return variable is not None and (variable.form != "plain" or not unit.is_number(variable.type))
-
-
-def _is_plain(unit: Unit, array: str, offset: int) -> bool:
-    """Whether to store an element of an array does no more: a map makes it, an operator may do anything."""
-    kind = unit.type_of(array, offset) or ""
-    own = "operator" in unit.words and not classes(unit).isdisjoint(re.findall(r"\w+", kind))
-    return "map<" not in kind and not own
 
 
 def _is_place(node: Node, place: str) -> bool:
