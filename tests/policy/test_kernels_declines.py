@@ -221,7 +221,7 @@ def around(before: str, add: str = ADD, after: str = "") -> str:
         (around(f"{ONE} *= A[j];"), "C[i * n + j] *= A[j];"),
         (around("", after=f"{ONE} = {ONE} / A[i];"), "C[i * n + j] = C[i * n + j] / A[i];"),
         (PRODUCT.replace("= A[", "= 2.5 * A["), "product(n, n, n, 2.5, A, n, 1, B, n, 1, C, n, 0)"),
-        (PRODUCT.replace("+= A[i * n + p]", "-= n * A[i * n + p] * n"), "product(n, n, n, -(n * n), A"),
+        (PRODUCT.replace("+= A[i * n + p]", "-= n * A[i * n + p] * n"), "product(n, n, n, -1.0 * n * n, A"),
     ],
 )
 def test_a_product_may_be_scaled_and_have_something_done_around_it(text: str, call: str) -> None:

@@ -160,7 +160,7 @@ def test_sums_of_fractions_into_integers_keep_their_order() -> None:
     kinds = (("int", "double"), ("int", "int"), ("double", "double"), ("double", "int"))
     assert [bool(offered(text.format(*each, "i + j"), "interchange")) for each in kinds] == [False, True, True, True]
     joined = ["h[j] += w[i] + w[(i + 1)]" in taken(text.format(*each, "j"), "jam(i in f, factor=2") for each in kinds]
-    assert joined == [False, True, True, True]
+    assert joined == [False, True, True, False]  # a sum of two ints may overflow before it is a double
 
 
 def test_a_second_name_for_an_array_leaves_its_function_alone() -> None:

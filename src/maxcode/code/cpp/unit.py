@@ -28,6 +28,9 @@ _PRELUDE = re.compile(
     rb"|#[ \t]*define[ \t]+_[A-Z]\w*[^\n\\]*|//(?! ----)[^\n]*)?\n"
     rb"|[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n"
 )
+_NUMBER = re.compile(
+    r"(?:(?:const|unsigned|signed|int|long|short|char|bool|_Bool|double|float|size_t|ptrdiff_t|u?int\d+_t) ?)+"
+)
 _SCOPES = frozenset({"compound_statement", "for_statement", "translation_unit", "lambda_expression", "if_statement"})
 
 
@@ -219,6 +222,8 @@ class Unit:
             kind = node.child_by_field_name("type")
             if name is not None and kind is not None and name.type == "type_identifier":
                 found[text_of(name)] = text_of(kind)
+            elif name is not None and kind is not None and re.fullmatch(r"\*\s*\w+", text_of(name)):
+                found[text_of(name).strip("* \n\t")] = f"{text_of(kind)} *"
         return found
 
     def resolve(self, type_text: str) -> str:
@@ -228,6 +233,10 @@ class Unit:
             words = [t.text for word in words for t in tokens(self.aliases.get(word, word))]
         joined = re.sub(r"\bstd ::", "", " ".join(words))
         return re.sub(r"\s*([^\w\s])\s*", r"\1", joined).strip()
+
+    def is_number(self, type_text: str) -> bool:
+        """Whether a type is one of numbers."""
+        return _NUMBER.fullmatch(self.resolve(type_text)) is not None
 
     # ----------------------------------------------------------------------------------------------------- functions
 

@@ -14,16 +14,13 @@ from itertools import combinations
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.declarations import Function, Variable
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of
+from maxcode.code.source import text_of, walk
 
 ALLOCATES = "malloc|calloc|aligned_alloc"
 _NEW = re.compile(rf"(?:std)?(?:::)?(?:{ALLOCATES})")
-_NUMBER = re.compile(
-    r"(?:(?:const|unsigned|signed|int|long|short|char|bool|_Bool|double|float|size_t|ptrdiff_t|u?int\d+_t) ?)+"
-)
 _NOT_READ = ("new_expression", "sizeof_expression", "type_descriptor", "template_argument_list")
 _NAMES = ("identifier", "qualified_identifier")
 
@@ -31,14 +28,102 @@ Object = tuple[str, ...]  # a variable and the members on the way to a part of i
 
 
 def is_given_one_array_twice(unit: Unit, function: Function) -> bool:
-    """Whether a call of the program gives a function one array under two names, of which it may write to one."""
-    pointers = [(at, one.const) for at, one in enumerate(function.parameters) if one.kind == "pointer"]
-    pairs = [(a, b) for (a, reads_a), (b, reads_b) in combinations(pointers, 2) if not (reads_a and reads_b)]
-    for _, _, given in unit.calls(function.name) if pairs else ():
-        objects = [_objects(unit, one) for one in given]
-        if any(_meet(one, other) for a, b in pairs if b < len(given) for one in objects[a] for other in objects[b]):
-            return True
-    return False
+    """Whether a call of the program gives a function one array under two names, of which it may write to one: as two
+    arguments, or as one and a variable that it knows itself."""
+    given = list(enumerate(function.parameters))
+    shared = _shared(unit, function)
+    if any(token.text == function.name for macro in unit.macros.values() for token in macro.body):
+        return sum(_is_address(unit, function, at) for at, _ in given) > 1  # a macro may call it with anything
+    if any(not (one.const and other.const) for (a, one), (b, other) in combinations(given, 2) if (a, b) in shared):
+        return True
+    used = {token.text for token in unit.tokens_in(function.body.start_byte, function.body.end_byte) if token.is_word}
+    used -= {one.name for one in function.parameters}
+    outside = {(one.name,) for one in unit.variables if one.home is None and one.name in used}
+    return any(
+        _meet(one, known)
+        for call in _calls(unit, function)
+        for at, passed in enumerate(call[: len(given)])
+        if _is_address(unit, function, at)
+        for one in passed
+        for known in outside
+    )
+
+
+def _shared(unit: Unit, function: Function, seen: frozenset[str] = frozenset()) -> set[tuple[int, int]]:
+    """The pairs of parameters through which a call gives a function parts of one object."""
+    found: set[tuple[int, int]] = set()
+    seen |= {function.name}
+    pairs = list(combinations((at for at in range(len(function.parameters)) if _is_address(unit, function, at)), 2))
+    for node, given in _calls_of(unit, function.name) if pairs else ():
+        home = unit.home(node.start_byte)
+        names = [one.name for one in home.parameters] if home is not None and home.name not in seen else []
+        passed_on = _shared(unit, home, seen) if home is not None and names else set()
+        same = {(names[a], names[b]) for a, b in passed_on}
+        objects = [_sources(unit, one) for one in given]
+        for a, b in pairs:
+            both = [(one, other) for one in objects[a] for other in objects[b]] if b < len(given) else []
+            roots = {(one[0], other[0]) for one, other in both if one and other}
+            if any(_meet(*pair) for pair in both) or roots & same or {pair[::-1] for pair in roots} & same:
+                found.add((a, b))
+    return found
+
+
+def _calls_of(unit: Unit, name: str) -> Iterator[tuple[Node, list[Node]]]:
+    """The calls of a function with their arguments, also ``n::f(x)`` and ``f<double>(x)``."""
+    for node in unit.nodes("call_expression"):
+        called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if called is not None and given is not None:
+            text = "".join(text_of(called).split()).partition("<")[0].rpartition("::")[2]
+            if text == name:
+                yield node, [one for one in given.named_children if one.type != "comment"]
+
+
+def _is_address(unit: Unit, function: Function, at: int) -> bool:
+    """Whether a parameter may name an object of the caller."""
+    one = function.parameters[at]
+    return one.kind != "value" or not unit.is_number(one.type)
+
+
+def _calls(unit: Unit, function: Function) -> Iterator[list[set[Object]]]:
+    """The objects of the arguments of each call."""
+    for _, given in _calls_of(unit, function.name):
+        yield [_sources(unit, one) for one in given]
+
+
+def _sources(unit: Unit, node: Node, depth: int = 4) -> set[Object]:
+    """The objects of an address, with those that its local variables were made to point into."""
+    found = _objects(unit, node)
+    for path in list(found) if depth else ():
+        known = unit.variable(path[0], node.start_byte) if path else None
+        if known is None or known.home is None or not _may_point(unit, known):
+            continue
+        values = [known.value] if known.value is not None else []
+        for one in unit.nodes("assignment_expression"):
+            left, right = one.child_by_field_name("left"), one.child_by_field_name("right")
+            if (
+                left is not None
+                and right is not None
+                and text_of(left) == known.name
+                and unit.home(one.start_byte) == known.home
+            ):
+                values.append(right)
+        for value in values:
+            if not any(map(_makes, walk(value))):
+                found |= _sources(unit, value, depth - 1)
+    return found
+
+
+def _makes(node: Node) -> bool:
+    """Whether a node is the call of a function, which may return new memory; methods return a part of their object."""
+    called = node.child_by_field_name("function") if node.type == "call_expression" else None
+    return node.type == "lambda_expression" or (called is not None and called.type != "field_expression")
+
+
+def _may_point(unit: Unit, known: Variable) -> bool:
+    """Whether a variable may be a name for a part of another: not so a copy of a vector."""
+    kind = unit.resolve(known.type)
+    plain = known.form == "plain" and not unit.is_number(kind) and (unit.language == "c" or "auto" in kind)
+    return plain or known.form in ("pointer", "reference")
 
 
 def _meet(one: Object, other: Object) -> bool:
@@ -108,5 +193,5 @@ def _known(unit: Unit, kind: str) -> frozenset[Object]:
 def _declared(unit: Unit) -> Iterator[tuple[str, str]]:
     given = [(one.name, one.type, one.kind) for function in unit.functions for one in function.parameters]
     for name, kind, form in (*given, *((one.name, one.type, one.form) for one in unit.variables)):
-        is_number = form in ("value", "plain") and _NUMBER.fullmatch(unit.resolve(kind)) is not None
-        yield name, "pointer" if form in ("pointer", "array") else "number" if is_number else ""
+        number = form in ("value", "plain") and unit.is_number(kind)
+        yield name, "pointer" if form in ("pointer", "array") else "number" if number else ""

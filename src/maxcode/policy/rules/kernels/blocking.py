@@ -14,7 +14,7 @@ from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Path, put, words_in
-from maxcode.policy.rules.kernels.product import Product, matched, product_at, replaced, spots_and_parts
+from maxcode.policy.rules.kernels.product import Product, has_rows_apart, matched, product_at, replaced, spots_and_parts
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
 from maxcode.policy.rules.kernels.templates import choices, clashes
 
@@ -149,7 +149,7 @@ def half(unit: Unit) -> Iterator[Edit]:
             continue
         for spot in kernel.spots:
             found = product_at(spot)
-            found = cleared(kernel, spot, found) if found is not None else None
+            found = cleared(kernel, spot, found) if found is not None and has_rows_apart(spot, found) else None
             if found is None or not _symmetric(found) or not kernel.is_double(*found.arrays):
                 continue
             size = kernel.fresh("BLOCK")

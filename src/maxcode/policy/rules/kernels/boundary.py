@@ -12,6 +12,7 @@ from maxcode.code.source import text_of
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
+from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -47,7 +48,7 @@ def _tested(loop: Loop) -> tuple[int, list[str]] | None:
         if isinstance(item, Branch):
             parts = [part.strip() for part in item.test.split("||")]
             ends = {f"{loop.var} == 0", f"{loop.var} == {loop.high} - 1"}
-            if ends <= set(parts) and not any("&&" in part or "(" in part for part in parts):
+            if ends <= set(parts) and not any(re.search(r"&&|[(?,]|\band\b|\bor\b", part) for part in parts):
                 return place, [part for part in parts if part not in ends]
     return None
 
@@ -91,7 +92,7 @@ def _unswitched(kernel: Kernel, spot: Spot) -> Branch | None:
         not fixed
         or re.search(r"[\[(]", branch.test)
         or not computes_anywhere(branch.test)
-        or words_in(branch.test) & _changed(loop.body)
+        or words_in(branch.test) & _changed(kernel, loop.body)
         or any(elements(text) is None for text in (branch.test, *_values(before)))
         or (not words_in(branch.test) <= _own(kernel) and effect((loop,), spot.above).opaque)
     ):
@@ -112,7 +113,7 @@ def _own(kernel: Kernel) -> set[str]:
     return {name for name in found if re.search(rf"&\s*{name}\b", text) is None}
 
 
-def _changed(body: Body) -> set[str]:
+def _changed(kernel: Kernel, body: Body) -> set[str]:
     """The scalars that items assign, or may change in an expression, at any depth."""
     found: set[str] = set()
     for item in every(body):
@@ -127,7 +128,7 @@ def _changed(body: Body) -> set[str]:
             case Loop(low=low, high=high):
                 texts = [low, high]
             case Other(text=text):
-                found |= words_in(text)
+                found |= words_behind(kernel.unit, text)
                 continue
         found |= {word for text in texts if elements(text) is None for word in words_in(text)}
     return found

@@ -35,7 +35,8 @@ from maxcode.policy.rules.kernels.nest import (
 
 _INTEGERS = ("int", "long", "const int", "size_t", "ptrdiff_t")
 _TYPES = ("double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t")
-_ASSIGNS = re.compile(r"(?:[-+*/%&|^]|<<|>>)?=")
+_ASSIGNS = re.compile(r"(?:[-+*/%&|^]|<<|>>)?=|(?:and|or|xor)_eq")
+_READERS = frozenset({"strlen", "strcmp", "strncmp"})  # they read elements that their text does not name
 _SYMBOL = re.compile(r"[\w +\-*/%()]+")  # an integer that has one value in the whole nest, if its names have
 _ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / \d+ \* \d+")  # where ``jam`` lets its last loop begin
 
@@ -78,9 +79,9 @@ def elements(text: str, pure: frozenset[str] = PURE) -> list[tuple[str, str]] | 
 
 
 def always_read(text: str) -> list[tuple[str, str]]:
-    """The elements that an expression reads whatever their values are: those before the first ``?``, ``&&`` or ``||``.
+    """The elements that an expression reads whatever their values are: those before a ``?``, ``&&`` or ``||``.
     Those behind may be out of bounds where they are not read."""
-    chosen = (token.start for token in lexed(text) if token.text in ("?", "&&", "||"))
+    chosen = (token.start for token in lexed(text) if token.text in ("?", "&&", "||", "and", "or"))
     data = text.encode("utf-8", "surrogateescape")
     return elements(data[: next(chosen, None)].decode("utf-8", "surrogateescape")) or []
 
@@ -88,7 +89,7 @@ def always_read(text: str) -> list[tuple[str, str]]:
 def _calls(token: Token, before: Sequence[str], pure: frozenset[str]) -> bool:
     """Whether a bracket behind this token, which stands behind others, calls something that is not pure."""
     if token.is_word:
-        return token.text not in pure
+        return token.text not in pure or token.text in _READERS
     is_cast = token.text == ")" and before[-1:] != [] and before[-1] in _TYPES
     return token.text in (")", "]") and not is_cast
 
@@ -163,7 +164,7 @@ class _Walker:
         """Notes the accesses of an item; returns the scope of the next."""
         self.opaque = self.opaque or isinstance(item, Other)
         self._statements += 1
-        for text, op in _sides(item):
+        for text, op in sides(item):
             self._note(text, op, scope)
         inner = self.inside(item, scope) if isinstance(item, Loop) else scope
         for body in children(item):
@@ -244,7 +245,7 @@ def _least(loop: Loop) -> list[str]:
     return [base] if same else []
 
 
-def _sides(item: Item) -> Iterator[tuple[str, str]]:
+def sides(item: Item) -> Iterator[tuple[str, str]]:
     """(expression, op) pairs of an item; ``op`` is "" for a read."""
     match item:
         case Loop():

@@ -16,8 +16,9 @@ from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.arguments import ALLOCATES, is_given_one_array_twice
+from maxcode.policy.rules.kernels.arguments import is_given_one_array_twice
 from maxcode.policy.rules.kernels.macro_uses import without_macros
+from maxcode.policy.rules.kernels.names import hides_access, reals
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -34,13 +35,12 @@ from maxcode.policy.rules.kernels.nest import (
 )
 from maxcode.policy.rules.kernels.reading import read
 
-_INTEGER = r"int|long|short|char|unsigned|signed|size_t|ptrdiff_t|bool|_Bool|u?int\d+_t"
-_REAL = "double|float"
-_UP_TO = r"(?:[\s*&]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*,)*"  # from a type to a name of its list
-_POINTER = re.compile(
-    r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
-)
-_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:{ALLOCATES})\(")
+_KINDS = {
+    "logical": r"bool|_Bool",
+    "integer": r"int|long|short|char|unsigned|signed|size_t|ptrdiff_t|u?int\d+_t",
+    "real": "double|float",
+}
+_UP_TO = r"(?:[\s*&>]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"  # to a name of a list
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 _NUMBERS = ("double", "float", "int", "long")
@@ -156,8 +156,10 @@ def kernels(unit: Unit) -> tuple[Kernel, ...]:
     named = (function for function in unit.functions if not function.method and function.name != "main")
     plain = (one for one in named if not _jumps(one.body) and not is_given_one_array_twice(unit, one))
     read_in = ((function, without_macros(unit, function, read(function.body))) for function in plain)
-    found = (Kernel(unit, function, _exact(unit, body)) for function, body in read_in)
-    return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)) and not _points_into(kernel))
+    clear = (
+        (one, body) for one, body in read_in if any(True for _ in loops(body)) and not hides_access(unit, one, body)
+    )
+    return tuple(Kernel(unit, one, _exact(unit, _whole_numbers(body, reals(unit, one)))) for one, body in clear)
 
 
 def _jumps(body: Node) -> bool:
@@ -165,22 +167,29 @@ def _jumps(body: Node) -> bool:
     return body.type == "labeled_statement" or any(map(_jumps, body.named_children))
 
 
-def _points_into(kernel: Kernel) -> bool:
-    """Whether a function has a name of its own for a part of an array, so that two names may mean one element; memory
-    of its own and names declared with restrict are not shared."""
-    given = {one.name for one in kernel.function.parameters if one.kind == "pointer"}
-    for item in every(kernel.body):
-        if isinstance(item, Assign) and item.target in given:
-            return True
-        named = _POINTER.match(item.text) if isinstance(item, Other) else None
-        if named is not None and "restrict" not in named[1] and not _OWN_MEMORY.match(named["value"] or ""):
-            return True
-    return False
+def _whole_numbers(body: Body, given: frozenset[str]) -> Body:
+    """The items with casts where a number that may have a fraction becomes a whole one: ``int k = i * s`` is no
+    multiple of s."""
+    return tuple(_whole_number(item, given) for item in body) if given else body
+
+
+def _whole_number(item: Item, given: frozenset[str]) -> Item:
+    match item:
+        case Loop():
+            low = f"({item.type})({item.low})" if words_in(item.low) & given else item.low
+            high = f"{item.high} + 0.0" if words_in(item.high) & given else item.high
+            return replace(item, low=low, high=high, body=_whole_numbers(item.body, given))
+        case Branch():
+            return replace(item, then=_whole_numbers(item.then, given), other=_whole_numbers(item.other, given))
+        case Declare() if item.type not in ("double", "float", "const double") and words_in(item.value) & given:
+            kind = item.type.removeprefix("const ")
+            return item if polynomial(item.value) is None else replace(item, value=f"({kind})({item.value})")
+    return item
 
 
 def _exact(unit: Unit, body: Body) -> Body:
-    """The items with ``h += w`` as ``h = h + (w)`` for an integer h and a w that may be none: each sum is rounded, so
-    their order is not free."""
+    """The items with ``h += w`` as ``h = h + (w)`` where the order of the sums is not free: for an integer h and a w
+    that may be none, as each sum is rounded, and for an h that may be no number."""
     return tuple(_exact_item(unit, item) for item in body)
 
 
@@ -191,17 +200,35 @@ def _exact_item(unit: Unit, item: Item) -> Item:
         case Branch():
             return replace(item, then=_exact(unit, item.then), other=_exact(unit, item.other))
         case Assign(op="+=" | "-=") if not re.search(r"\+\+|--|\(", item.target):
-            if _is_integer(unit, item.target.partition("[")[0], "any") and not _is_whole(unit, item.value):
+            kinds = _kinds(unit, item.target.partition("[")[0])
+            if (
+                not kinds & {"integer", "real"}
+                or "logical" in kinds
+                or ("integer" in kinds and not _is_whole(unit, item))
+            ):
                 return Assign(item.target, "=", f"{item.target} {item.op[0]} ({item.value})")
     return item
 
 
-def _is_whole(unit: Unit, value: str) -> bool:
-    words = words_in(value)
-    return "." not in value and all(word.isdigit() or _is_integer(unit, word, "all") for word in words)
+def _is_whole(unit: Unit, item: Assign) -> bool:
+    words = words_in(item.value)
+    return "." not in item.value and all(word.isdigit() or _kinds(unit, word) == {"integer"} for word in words)
 
 
-def _is_integer(unit: Unit, name: str, where: str) -> bool:
-    """Whether any, or all, of the declarations of a name in a program are of an integer, or of several."""
-    integer, real = (re.search(rf"\b(?:{kind})\b{_UP_TO}\b{name}\b", unit.text) for kind in (_INTEGER, _REAL))
-    return integer is not None and (where == "any" or real is None)
+@lru_cache(maxsize=1 << 10)
+def _kinds(unit: Unit, name: str) -> frozenset[str]:
+    """Of which kinds of numbers the declarations of a name in a program are."""
+    found = {
+        kind for kind, types in _types(unit).items() if re.search(rf"\b(?:{types})\b{_UP_TO}\b{name}\b", unit.text)
+    }
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8)
+def _types(unit: Unit) -> dict[str, str]:
+    """The names of the types of each kind of numbers."""
+    own = {name: set(re.findall(r"\w+", unit.resolve(name))) for name in unit.aliases}
+    return {
+        kind: "|".join([types, *(name for name, words in own.items() if words & set(re.findall(r"\w+", types)))])
+        for kind, types in _KINDS.items()
+    }

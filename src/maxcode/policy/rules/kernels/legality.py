@@ -40,9 +40,9 @@ def parallel(loop: Loop, above: Above) -> bool:
 
 def interchangeable(outer: Loop, inner: Loop, above: Above) -> bool:
     """Whether a loop and the only loop inside it may change places: there is no (<, >)."""
-    bounds = words_of_head(inner)
-    shared = "omp" in " ".join((*outer.pragmas, *inner.pragmas))
-    plain = outer.var not in bounds and not shared and computes_anywhere(inner.low, inner.high)
+    named = outer.var in words_of_head(inner) | {inner.var} or inner.var in words_of_head(outer)
+    told = re.search("omp|ivdep|simd", " ".join((*outer.pragmas, *inner.pragmas)))  # which holds in this order
+    plain = not named and told is None and computes_anywhere(inner.low, inner.high)
     return plain and permutable([outer, inner], [1, 0], above)
 
 

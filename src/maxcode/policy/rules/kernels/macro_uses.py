@@ -1,30 +1,80 @@
-"""Writes what macros with parameters stand for in the place of their uses, so that the elements in them are seen."""
+"""Writes what macros stand for in the place of their uses, so that the elements in them are seen."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from itertools import pairwise
 
 from maxcode.code.cpp.declarations import Function, Macro
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.nest import Body, changed, lexed
+from maxcode.code.cpp.words import PURE
+from maxcode.policy.rules.kernels.effects import sides
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, changed, every, lexed, words_in
 
 _MANY = 16  # uses inside one another; with more of them the text stays
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|undef)", re.MULTILINE)
 _EXPRESSION = re.compile(r"[\w\s.+\-*/%()\[\],<>!&|?:]+|(?:[<>=!]=|&&|\|\|)")
+_MOVES = ("[", "++", "--", "=", "+=", "-=", "{", ";", "->", ".")
 
-Bodies = Mapping[str, tuple[tuple[str, ...], str]]  # of macros, by name: parameters and text
+Bodies = Mapping[str, tuple[tuple[str, ...] | None, str]]  # of macros, by name: parameters and text
 
 
 def without_macros(unit: Unit, function: Function, body: Body) -> Body:
     """The items of a function without uses of the macros that are expressions; nothing changes if a definition depends
-    on a condition, or ends."""
+    on a condition, or ends.  Macros for a fixed number stay."""
     if not unit.macros or _CONDITIONAL.search(unit.text):
         return body
-    known = {one.name: (one.params or (), _text(unit, one)) for one in unit.macros.values() if _is_plain(one, function)}
+    moving, plain = _moving(unit, function, body), [one for one in unit.macros.values() if _is_plain(one, function)]
+    known = {one.name: (one.params, _text(unit, one)) for one in plain if one.params is not None or one.name in moving}
     return changed(body, partial(_expanded, known)) if known else body
+
+
+def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
+    """The macros in the expressions of a function that may not stand for a fixed number, by names without brackets."""
+    used = {word for item in every(body) for text, _ in sides(item) for word in words_in(text)}
+    return _moving(unit, function, body) & used if unit.macros else frozenset()
+
+
+def _moving(unit: Unit, function: Function, body: Body) -> frozenset[str]:
+    """The macros without parameters that may not stand for the same everywhere in a function."""
+    names = {one.name for one in function.parameters}
+    for item in every(body):
+        match item:
+            case Loop():
+                names.add(item.var)
+            case Declare():
+                names.add(item.name)
+            case Assign():
+                names.add(item.target)
+    return frozenset(one.name for one in unit.macros.values() if one.params is None and _moves(unit, one, names))
+
+
+def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY) -> bool:
+    words = {token.text for token in macro.body}
+    inner = [unit.macros[word] for word in words if word in unit.macros]
+    called = any(a.is_word and a.text not in PURE and b.text == "(" for a, b in pairwise(macro.body))
+    moving = called or not words.isdisjoint({*_MOVES, *names})
+    return not depth or moving or any(_moves(unit, one, names, depth - 1) for one in inner)
+
+
+def words_behind(unit: Unit, text: str) -> set[str]:
+    """The names in a text, with those in the macros that it uses."""
+    found, waiting = set[str](), list(words_in(text))
+    while waiting:
+        word = waiting.pop()
+        if word not in found:
+            found.add(word)
+            waiting += [token.text for token in unit.macros[word].body if token.is_word] if word in unit.macros else []
+    return found
+
+
+def is_of_parameters(macro: Macro) -> bool:
+    """Whether a macro computes something of its parameters alone."""
+    words = {token.text for token in macro.body if token.is_word}
+    plain = all(_EXPRESSION.fullmatch(token.text) and token.text not in ("++", "--", "[") for token in macro.body)
+    return macro.clear and plain and words <= set(macro.params or ())
 
 
 def _text(unit: Unit, macro: Macro) -> str:
@@ -32,12 +82,12 @@ def _text(unit: Unit, macro: Macro) -> str:
 
 
 def _is_plain(macro: Macro, function: Function) -> bool:
-    """Whether a macro is an expression of its parameters that is defined before a function."""
-    if macro.params is None or not macro.clear or not macro.body or macro.body[0].start > function.node.start_byte:
+    """Whether a macro is an expression that is defined before a function."""
+    if not macro.clear or not macro.body or macro.body[0].start > function.node.start_byte:
         return False
     words = [token.text for token in macro.body]
     plain = all(_EXPRESSION.fullmatch(word) and word not in ("++", "--") for word in words)
-    return plain and macro.name not in words and "..." not in macro.params
+    return plain and macro.name not in words and "..." not in (macro.params or ())
 
 
 def _expanded(known: Bodies, text: str) -> str:
@@ -55,10 +105,14 @@ def _first_expanded(known: Bodies, text: str) -> str:
     """The text with its first use of a macro expanded."""
     words = lexed(text)
     data = text.encode("utf-8", "surrogateescape")
-    for place, word in enumerate(words[:-1]):
-        if word.text not in known or words[place + 1].text != "(":
+    for place, word in enumerate(words):
+        params, body = known.get(word.text, ((), ""))
+        if word.text in known and params is None:
+            return (data[: word.start] + body.encode("utf-8", "surrogateescape") + data[word.end :]).decode(
+                "utf-8", "surrogateescape"
+            )
+        if word.text not in known or params is None or [one.text for one in words[place + 1 : place + 2]] != ["("]:
             continue
-        params, body = known[word.text]
         cuts, depth = [words[place + 1]], 0
         for token in words[place + 1 :]:
             depth += (token.text in "([{") - (token.text in ")]}")

@@ -213,7 +213,7 @@ def _is_square(band: list[Loop]) -> bool:
     names = {loop.var for loop in band}
     fixed = any(names & words_of_head(loop) or loop.pragmas for loop in band)
     steady = computes_anywhere(*(end for loop in band for end in (loop.low, loop.high)))
-    return not fixed and steady and 3 <= len(band) <= 4
+    return not fixed and steady and 3 <= len(band) <= 4 and len(names) == len(band)
 
 
 def _contiguous(band: list[Loop], above: tuple[Loop, ...]) -> str | None:

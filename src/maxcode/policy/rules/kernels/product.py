@@ -16,11 +16,12 @@ from typing import final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import Poly, added, coefficient, multiplied, name, polynomial, written_out
-from maxcode.policy.rules.kernels.effects import elements
+from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
+    Branch,
     Declare,
     Loop,
     Other,
@@ -35,6 +36,7 @@ from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
+_NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
 
 
 @final
@@ -96,12 +98,29 @@ def product(unit: Unit) -> Iterator[Edit]:
             found = product_at(spot)
             if found is None or not kernel.is_double(*found.arrays):
                 continue
-            found = with_clearing(kernel, spot, found)
-            body = replaced(kernel, spot, found, found.around((found.call,)))
+            body = _computed(kernel, spot, found)
             for choice in choices(unit):
                 what = f"computes {found.target.array} from {found.left.array} and {found.right.array}, {choice.words}"
                 change = kernel.change(body, blocks=choice.blocks)
                 yield kernel.edit("product", spot.name, choice.params, what, change)
+
+
+def _computed(kernel: Kernel, spot: Spot, found: Product) -> Body:
+    """The kernel's body with a product in the place of its nest, where rows of the target that may overlap do not."""
+    if has_rows_apart(spot, found):
+        found = with_clearing(kernel, spot, found)
+        return replaced(kernel, spot, found, found.around((found.call,)))
+    items = found.around((found.call,))
+    if not (found.fresh or found.before or found.after):  # sums into one element may come in any order
+        return put(kernel.body, spot.path, items)
+    test = f"{found.sizes[1]} <= {written_out(found.target.strides[0])}"
+    return put(kernel.body, spot.path, (Branch(test, items, (spot.loop,)),))
+
+
+def has_rows_apart(spot: Spot, found: Product) -> bool:
+    """Whether no two iterations of the loops over the target mean one element of it."""
+    written = [one for one in effect((spot.loop,), spot.above).accesses if one.array == found.target.array]
+    return all(one.digits is not None for one in written)
 
 
 # --------------------------------------------------------------------------------------------------------- finding it
@@ -262,8 +281,8 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
 def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product | None:
     """The product of three loops around ``W += a * b``; ``recurrent``: other rows of W may be a factor."""
     target, factors = elements(add.target), _factors(add.value)
-    if target is None or factors is None or len(target) != 1:
-        return None
+    if target is None or factors is None or len(target) != 1 or any("." in loop.high for loop in loops):
+        return None  # a loop up to 2.5 has three iterations, a size of 2.5 is 2
     ((a, g), (b, h)), scalars = factors
     if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):
         return None
@@ -288,7 +307,7 @@ def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
     for factor in re.split(r"\*(?![^\[]*\])", _unwrapped(text)):
         word = factor.strip()
         found = elements(word)
-        if re.fullmatch(r"[A-Za-z_]\w*|\d+\.?\d*|\.\d+", word):
+        if re.fullmatch(r"[A-Za-z_]\w*", word) or _NUMBER.fullmatch(word):
             scalars.append(word)
         elif found and len(found) == 1 and re.sub(r"\s", "", word) == re.sub(r"\s", "", "{}[{}]".format(*found[0])):
             arrays += found
@@ -304,10 +323,11 @@ def _unwrapped(text: str) -> str:
 
 
 def _scale(op: str, scalars: list[str]) -> str:
-    scale = " * ".join(scalars) or "1.0"
-    if op == "+=":
-        return scale
-    return f"-{scale}" if len(scalars) < 2 else f"-({scale})"
+    """The factor of a product as a double: whole numbers, or numbers without a sign, would overflow."""
+    sign = "" if op == "+=" else "-"
+    if len(scalars) < 2 and not (sign and scalars and not _NUMBER.fullmatch(scalars[0])):
+        return f"{sign}{scalars[0] if scalars else '1.0'}"
+    return " * ".join([f"{sign}1.0", *scalars])
 
 
 def _roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:

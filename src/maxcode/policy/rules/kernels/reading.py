@@ -11,6 +11,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.kernels.effects import elements, sides
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -37,7 +38,7 @@ def read(body: Node) -> Body:
         if child.type == "comment":
             continue
         if child.type == "preproc_call":
-            pragmas.append(_flat(text_of(child).replace("\\\n", " ")))
+            pragmas.append(_flat(text_of(child)))
             continue
         items = _items(child)
         if pragmas and items and isinstance(items[0], Loop):
@@ -50,7 +51,8 @@ def read(body: Node) -> Body:
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    """The text in one line; as it is if it has literals, whose blanks count."""
+    return text if re.search("[\"']", text) else " ".join(text.replace("\\\n", " ").split())
 
 
 def _text(node: Node) -> str:
@@ -61,7 +63,7 @@ def _text(node: Node) -> str:
         pieces.append(data[position : one.start_byte - node.start_byte])
         position = one.end_byte - node.start_byte
     whole = b" ".join([*pieces, data[position:]])
-    return _flat(whole.decode("utf-8", "surrogateescape").replace("\\\n", " "))
+    return _flat(whole.decode("utf-8", "surrogateescape"))
 
 
 def _items(node: Node) -> tuple[Item, ...]:
@@ -97,6 +99,8 @@ def _loop(node: Node) -> Loop | None:
         return None
     if var in words_in(f"{first[3]} {stop[2]} {move[3] or ''}"):
         return None  # its end moves with it
+    if "=" in stop[1] and _has_fraction(stop[2], node):
+        return None  # up to 2.5 is not below 3.5
     low = _closed(first[3])
     if (stop[1][0] == ">") != ("--" in move.groups()):
         return None
@@ -106,6 +110,19 @@ def _loop(node: Node) -> Loop | None:
     if high is None:
         return None
     return Loop(var, low, high, move[3] or "1", _block(body), type=first[1])
+
+
+def _has_fraction(bound: str, node: Node) -> bool:
+    """Whether a bound may be between two whole numbers: a call, a constant with a point, a name of such a type."""
+    while node.parent is not None:
+        node = node.parent
+    text = text_of(node)
+    own = re.findall(r"\btypedef\s+(?:double|float)\s+(\w+)|\bdefine\s+(\w+)\s+(?:double|float)\b", text)
+    kinds = "|".join(["double", "float", "auto", *(one or other for one, other in own)])
+    real = rf"\b(?:{kinds})\b(?:[\s*&>]|const\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"
+    names = words_in(bound)
+    called = re.search(r"\w ?\(", bound) is not None
+    return called or "." in bound or any(re.search(rf"{real}\b{name}\b", text) for name in names if not name.isdigit())
 
 
 def _closed(bound: str) -> str:
@@ -133,7 +150,8 @@ def _mirrored(loop: Loop, compare: str, node: Node) -> Loop | None:
     names = [item.target.partition("[")[0] for item in inside if isinstance(item, Assign)]
     names += [item.name for item in inside if isinstance(item, Declare)]
     names += [item.var for item in inside if isinstance(item, Loop)]
-    opaque = any(isinstance(item, Other) for item in inside) or loop.type == "size_t" or loop.var in names
+    hidden = any(elements(text) is None for item in inside for text, _ in sides(item))
+    opaque = hidden or any(isinstance(item, Other) for item in inside) or loop.type == "size_t" or loop.var in names
     if opaque or first is None or last is None or not all(re.fullmatch(r"[\w +-]+", end) for end in (first, last)):
         return None
     ends = words_in(loop.low) | words_in(loop.high)

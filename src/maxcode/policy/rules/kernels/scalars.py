@@ -13,6 +13,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import cuts
+from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.memory import allocated, may_free
 from maxcode.policy.rules.kernels.nest import (
     Assign,
@@ -58,7 +59,13 @@ def _scalars(kernel: Kernel) -> dict[str, str]:
         made = _DECLARATION.fullmatch(item.text) if isinstance(item, Other) else None
         if made is not None:
             found |= dict.fromkeys(re.findall(r"\w+", made[2]), made[1])
-    return found
+    others = [
+        words_behind(kernel.unit, item.text) - words_in(item.text)
+        for item in every(kernel.body)
+        if isinstance(item, Other)
+    ]
+    hidden = set[str]().union(*others)
+    return {name: kind for name, kind in found.items() if name not in hidden}
 
 
 def _private(body: Body, name: str, kind: str, depth: int = 0) -> Body | None:
@@ -178,7 +185,7 @@ def _is_fixed(kernel: Kernel, spot: Spot) -> bool:
             case Assign():
                 changed_in.add(item.target.partition("[")[0])
             case Other():
-                changed_in |= words_in(item.text)
+                changed_in |= words_behind(kernel.unit, item.text)
             case Declare():
                 changed_in.add(item.name)
             case Loop():

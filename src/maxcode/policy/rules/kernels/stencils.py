@@ -133,6 +133,7 @@ def _is_plain(kernel: Kernel, loop: Loop) -> bool:
     bounds = [end for one in (loop, *spaces) for end in (one.low, one.high)]
     changing = {loop.var} | {space.var for space in spaces}
     fixed = not any(words_in(end) & changing for end in bounds)
+    fixed = fixed and all(len({loop.var, *(space.var for space in row)}) == len(row) + 1 for row in rows)
     return fixed and kernel.counts_signed(loop, *spaces) and all(one.step == "1" and not one.pragmas for one in spaces)
 
 

@@ -226,7 +226,10 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
     plain = all((loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() for loop in over)
     used = used | {loop.high for loop in over}
     test = _runs(loops, over)
-    if len(over) != 2 or used & barred or not plain or test is None or re.fullmatch(r"\w+\[[^\[\]]*\]", factor):
+    doubles = any(tables.kernel.is_double(array) for array, _ in elements(factor) or [])  # others wrap, or round less
+    if len(over) != 2 or used & barred or not plain or not doubles or test is None:
+        return factor
+    if re.fullmatch(r"\w+\[[^\[\]]*\]", factor):
         return factor
     column, row = over
     key = substituted(factor + test, {column.var: "column", row.var: "row"}) + row.high + column.high

@@ -10,7 +10,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import SUMS
 from maxcode.code.polyhedral.polynomials import ONE, added, coefficient, number, polynomial, written_out
-from maxcode.policy.rules.kernels.effects import effect
+from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart, jammable
 from maxcode.policy.rules.kernels.nest import (
@@ -56,9 +56,11 @@ def jam(unit: Unit) -> Iterator[Edit]:
                 or not jammable(loop, spot.above)
             ):
                 continue
+            sums = (item for item in every(loop.body) if isinstance(item, Assign) and item.op in SUMS)
+            joins = frozenset(item.target for item in sums if _keeps_type(kernel, item))
             for factor in JAMS:
                 if size * factor <= _LARGEST and not _hide_others(loop, factor):
-                    body = put(kernel.body, spot.path, _jammed(loop, factor))
+                    body = put(kernel.body, spot.path, _jammed(loop, factor, joins))
                     what = f"takes {factor} iterations of the loop over {loop.var} at once"
                     yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
 
@@ -111,8 +113,17 @@ def _moves_far(loop: Loop, inner: Loop) -> bool:
     return loop.var in words_in(inner.step) or (bool(moving) and not (one and inner.step == "1"))
 
 
-def _jammed(loop: Loop, factor: int) -> list[Item]:
-    whole = replace(loop, high=f"{loop.high} - {factor - 1}", step=str(factor), body=_copies(loop.body, loop, factor))
+def _keeps_type(kernel: Kernel, item: Assign) -> bool:
+    """Whether a sum of two values that a statement adds has the type of the element: an int would overflow before it
+    is a long."""
+    types = {kernel.type_of_elements(array) for array, _ in elements(item.value) or []}
+    return bool(types) and types == {kernel.type_of_elements(_place(item))} - {""}
+
+
+def _jammed(loop: Loop, factor: int, joins: frozenset[str]) -> list[Item]:
+    """``joins``: the elements to which copies are added as one sum."""
+    copies = _copies(loop.body, loop, factor, joins)
+    whole = replace(loop, high=f"{loop.high} - {factor - 1}", step=str(factor), body=copies)
     return [whole, replace(loop, low=rounded(loop, factor))]
 
 
@@ -123,25 +134,26 @@ def rounded(loop: Loop, factor: int) -> str:
     return f"{loop.low} + {count} / {factor} * {factor}" if low != "0" else f"{count} / {factor} * {factor}"
 
 
-def _copies(body: Body, loop: Loop, factor: int, names: frozenset[str] = frozenset()) -> Body:
+def _copies(body: Body, loop: Loop, factor: int, joins: frozenset[str], names: frozenset[str] = frozenset()) -> Body:
     found: list[Item] = []
     for item in body:
         if isinstance(item, Declare):
             names = names | {item.name}
         if isinstance(item, Loop):
-            found += _in_step(item, loop, factor, names)
+            found += _in_step(item, loop, factor, joins, names)
         else:
-            found += _joined([_copy(item, loop.var, number, names) for number in range(factor)])
+            copies = [_copy(item, loop.var, number, names) for number in range(factor)]
+            found += _joined(copies) if isinstance(item, Assign) and item.target in joins else copies
     return tuple(found)
 
 
-def _in_step(inner: Loop, loop: Loop, factor: int, names: frozenset[str]) -> list[Item]:
+def _in_step(inner: Loop, loop: Loop, factor: int, joins: frozenset[str], names: frozenset[str]) -> list[Item]:
     """The copies of a loop inside: what all of them share is one loop, with the corners of a triangle before and after
     it."""
     last = factor - 1
     starts = [_moved(inner.low, loop, number) for number in range(factor)]
     ends = [_moved(inner.high, loop, number) for number in range(factor)]
-    whole = replace(inner, low=starts[last], high=ends[0], body=_copies(inner.body, loop, factor, names))
+    whole = replace(inner, low=starts[last], high=ends[0], body=_copies(inner.body, loop, factor, joins, names))
     own = names | {item.name for item in inner.body if isinstance(item, Declare)}
     bodies = [tuple(_copy(item, loop.var, k, own) for item in inner.body) for k in range(factor)]
     before = [(k, starts[k], least_of(starts[last], ends[k])) for k in range(last) if starts[k] != starts[last]]

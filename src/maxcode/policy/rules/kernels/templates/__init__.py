@@ -14,11 +14,14 @@ from importlib.resources import files
 from typing import final
 
 from maxcode.code.cpp.edit import Change, Edit, Value
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import RUNTIME_BEGIN, RUNTIME_END, Unit
-from maxcode.code.source import Patch
+from maxcode.code.source import Patch, text_of
 from maxcode.errors import MachineError
 
 NAME = "product"
+_THREADS = frozenset({"pthread_create", "thrd_create", "thread", "jthread", "async", "execution", "parallel_for"})
+_PARALLEL = re.compile(r"#\s*pragma\s+omp\b.*\b(?:parallel|task|taskloop|sections|teams)\b|_Pragma")
 _BEGIN = {kind: f"{RUNTIME_BEGIN}{kind} {NAME} ----" for kind in ("packed", "direct")}
 PRESETS = tuple(
     (("MR", mr), ("NV", nv), ("VL", vl))
@@ -33,7 +36,7 @@ def pack(unit: Unit) -> Iterator[Edit]:
     """Changes a product that reads its operands in place to read packed panels of them."""
     start = unit.data.find(_BEGIN["direct"].encode())
     stop = unit.data.find(f"{RUNTIME_END}\n".encode(), start)
-    if min(start, stop) >= 0:
+    if min(start, stop) >= 0 and not may_share(unit):
         kept = tuple(
             (name, int(value)) for name, value in re.findall(r"\b(MR|NV|VL|KC) = (\d+)", unit.between(start, stop))
         )
@@ -57,10 +60,19 @@ def choices(unit: Unit, every: int = 1) -> Iterator[TemplateChoice]:
     if placed(unit):
         yield TemplateChoice((), "by the template that is there", ())
         return
-    for kind, how in (("packed", "by packed panels"), ("direct", "by blocks of registers")):
+    ways = [("packed", "by packed panels"), ("direct", "by blocks of registers")]
+    for kind, how in ways[1:] if may_share(unit) else ways:
         for preset in PRESETS[::every]:
             shape = ", ".join(f"{name} = {value}" for name, value in preset)
             yield TemplateChoice((("template", kind), *preset), f"{how}, {shape}", (_template(kind, preset),))
+
+
+def may_share(unit: Unit) -> bool:
+    """Whether several threads may run a function of the program at once, which would share the memory of the panels."""
+    if not _THREADS.isdisjoint(unit.words):
+        return True
+    calling = (one for one in unit.functions if _PARALLEL.search(text_of(one.node)))
+    return any(effects(unit).of(one.body.start_byte, one.body.end_byte).calls for one in calling)
 
 
 def placed(unit: Unit) -> bool:

@@ -4,14 +4,22 @@ store."""
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from functools import lru_cache
 
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.words import PURE
+from maxcode.code.cpp.words import PURE, words
 from maxcode.code.source import text_of
+
+_VIEWS = words(
+    "auto __auto_type decltype typeof __typeof__ span mdspan string_view basic_string_view iterator const_iterator "
+    "reverse_iterator shared_ptr reference_wrapper"
+)
 
 
 def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
@@ -54,11 +62,11 @@ def _owns(unit: Unit, name: str, offset: int) -> bool:
     """Whether a variable holds its own elements: an array, a container by value, or newly allocated memory."""
     variable, parameter = unit.variable(name, offset), unit.parameter(name, offset)
     if parameter is not None:
-        return parameter.kind == "value"
+        return parameter.kind == "value" and not _is_view(unit, parameter.type)
     if variable is None or variable.form == "reference":
         return False
     if variable.form != "pointer":
-        return "*" not in unit.resolve(variable.type)
+        return not _is_view(unit, variable.type)
     value = text_of(variable.value) if variable.value is not None else ""
     fresh = re.match(r'"|(?:\([^()]*\))?\s*(?:std::)?(?:malloc|calloc|aligned_alloc|new)\b', value)
     texts = [token.text for token in unit.tokens_in(*variable.scope)]
@@ -66,6 +74,44 @@ def _owns(unit: Unit, name: str, offset: int) -> bool:
         1 for k in range(len(texts) - 1) if texts[k] == name and texts[k + 1] in ("=", "++", "--", "+=", "-=")
     )
     return bool(fresh) and assigned == 1
+
+
+def _is_view(unit: Unit, kind: str) -> bool:
+    """Whether a value of a type may show elements of another object: a pointer, an iterator, a span, a type that the
+    text does not name."""
+    named = set(re.findall(r"\w+", unit.resolve(kind)))
+    given = {text_of(node).split()[-1] for node in unit.nodes("type_parameter_declaration")}
+    own = "operator" in unit.words and bool(named & classes(unit))
+    return "*" in unit.resolve(kind) or own or not named.isdisjoint(given | _VIEWS)
+
+
+@lru_cache(maxsize=8)
+def classes(unit: Unit) -> frozenset[str]:
+    """The classes of the program."""
+    named = (node.child_by_field_name("name") for node in unit.nodes("struct_specifier", "class_specifier"))
+    return frozenset(text_of(name) for name in named if name is not None)
+
+
+def is_hidden(unit: Unit, body: Node, targets: Collection[str]) -> bool:
+    """Whether a macro in a body stands for a use of an array that is written, or of what may be one."""
+    shown = [token.text for token in unit.tokens_in(body.start_byte, body.end_byte)]
+    whole = [token.text for token in expanded(unit, body.start_byte, body.end_byte)]
+    hidden = any(_is_array(unit, name, body.start_byte) for name in set(whole) - set(shown))
+    return hidden or any(shown.count(one) != whole.count(one) for one in targets)
+
+
+def _is_array(unit: Unit, name: str, offset: int) -> bool:
+    variable, parameter = unit.variable(name, offset), unit.parameter(name, offset)
+    if parameter is not None:
+        return parameter.kind != "value" or not unit.is_number(parameter.type)
+    return variable is not None and (variable.form != "plain" or not unit.is_number(variable.type))
+
+
+def stores_plainly(unit: Unit, array: str, offset: int) -> bool:
+    """Whether to store an element of an array does no more: a map makes it, an operator may do anything."""
+    kind = unit.type_of(array, offset) or ""
+    own = "operator" in unit.words and not classes(unit).isdisjoint(re.findall(r"\w+", kind))
+    return "map<" not in kind and not own
 
 
 def _arguments_differ(unit: Unit, home: Function, given: list[str | None], owned: list[str | None]) -> bool:

@@ -1,7 +1,8 @@
 """The conditions that many rules share: where text may be inserted, and which inserted text a program may hold.
 
 A loop is *held* if something outside it relies on its place: a pragma of OpenMP in front of it or of a loop around it,
-a macro in front of it, a conditional directive, or a jump into it.  No rule edits a held loop.
+a macro in front of it, a conditional directive, or a jump into it; or if it uses what is volatile or atomic.  No rule
+edits a held loop.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.watched import is_watched
 from maxcode.code.source import Token, text_of, tokens, walk
 from maxcode.policy.rules.rewriter.runtime import piece
 
@@ -43,7 +45,7 @@ def held(unit: Unit, node: Node) -> bool:
         if words is not None and (not words or words & _NESTED):
             return True
         around = around.parent
-    return _in_macro(unit, node)
+    return _in_macro(unit, node) or is_watched(unit, node.start_byte, node.end_byte)
 
 
 @lru_cache(maxsize=16)

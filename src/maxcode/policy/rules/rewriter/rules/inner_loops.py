@@ -212,8 +212,10 @@ def _scalar_sum(unit: Unit, node: Node) -> tuple[str, str, Node] | None:
     found = sum_of(node)
     if found is None or found[1] != "+=" or mentions(found[2], found[0]):
         return None
-    kind = unit.type_of(found[0], node.start_byte)
-    return (found[0], kind, found[2]) if kind in ("double", "float") else None
+    kind, home = unit.type_of(found[0], node.start_byte), unit.home(node.start_byte)
+    text = text_of(home.body) if home is not None else ""
+    shared = re.search(rf"&\s*{found[0]}\b|&\s*\w+\s*[={{(]\s*{found[0]}\b", text)  # it has a second name
+    return (found[0], kind, found[2]) if kind in ("double", "float") and shared is None else None
 
 
 def _lanes(unit: Unit, loop: Loop, summed: tuple[str, str, str], lanes: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
@@ -59,6 +61,7 @@ def tile(unit: Unit) -> Iterator[Edit]:
                 not loop.by_one
                 or loop.type in _NARROW
                 or may_fail(loop)
+                or _has_fraction(unit, loop.bound)
                 or loop.var.startswith("tile_")
                 or any(p.var == f"tile_{loop.var}" for p in passed)
             ):
@@ -110,6 +113,22 @@ def _may_swap(unit: Unit, nest: Nest, depth: int) -> bool:
     return ("=",) * depth + ("<", ">") not in nest.directions(unit, depth + 2)
 
 
+def _has_fraction(unit: Unit, bound: Node) -> bool:
+    """Whether a bound may be between two whole numbers: the end of a block is of the type of the variable."""
+    known = (
+        unit.type_of(one.text, one.start) for one in expanded(unit, bound.start_byte, bound.end_byte) if one.is_word
+    )
+    member = any(
+        one.type == "field_expression" and one.parent is not None and one.parent.type != "call_expression"
+        for one in walk(bound)
+    ) and not unit.words.isdisjoint({"double", "float"})
+    return (
+        member
+        or "." in re.sub(r"\.\s*[A-Za-z_]", "", text_of(bound))
+        or any(kind is not None and re.search(r"\b(?:auto|double|float)\b", kind) for kind in known)
+    )
+
+
 def _tiled(unit: Unit, outermost: Loop, loop: Loop, size: int) -> Edit:
     var, kind, block = loop.var, loop.type, f"tile_{loop.var}"
     bound = text_of(loop.bound)
@@ -129,7 +148,9 @@ def _in_place(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | 
     first, adds = store(parts[0]), stores_of(unit, inner.body)
     if first is None or adds is None or len(adds) != 1 or first.operator != "=" or first.place != adds[0].place:
         return None
-    fresh = effects(unit).pure(first.value) and not mentions(first.value, first.array)
+    read = {where[0] for one in walk(first.value) if (where := access(one)) is not None}
+    apart = all(distinct(unit, first.array, other, outer.node.start_byte) for other in read)
+    fresh = effects(unit).pure(first.value) and apart and not mentions(first.value, first.array)
     if not fresh or statements(inner.body) != [adds[0].node] or not _walks(adds[0], outer, inner):
         return None
     head, inside = unit.between(*outer.header), unit.between(*inner.header)

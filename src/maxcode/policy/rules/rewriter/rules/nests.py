@@ -21,7 +21,7 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.dependences import Access, Level, Vector, delinearised, pairs, vectors
 from maxcode.code.polyhedral.polynomials import Poly, added, names_in, number, polynomial, renamed
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+from maxcode.policy.rules.rewriter.rules.aliasing import distinct, is_hidden, stores_plainly
 from maxcode.policy.rules.rewriter.rules.guards import held
 
 
@@ -316,6 +316,8 @@ def _is_private(unit: Unit, statement: Node) -> bool:
 def _alone(unit: Unit, body: Node, stores: list[Store]) -> bool:
     """Whether each array written is used only at the element written, and under no other name."""
     places = {one.array: one.place for one in stores}
+    if is_hidden(unit, body, places) or not all(stores_plainly(unit, one, body.start_byte) for one in places):
+        return False
     if any(places[one.array] != one.place for one in stores):
         return False
     read: set[str] = set()

@@ -1,0 +1,148 @@
+"""Whether the names in a function mean what their text says; functions where they may not are left alone.
+
+C lets a name hide an access: it may be a second name for an array, a macro, memory that others change, an object whose
+``[]`` is a function, or a function that is pure elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from maxcode.code.cpp.declarations import Function, Parameter, Variable
+from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.watched import is_watched
+from maxcode.code.cpp.words import PURE
+from maxcode.code.source import text_of
+from maxcode.policy.rules.kernels.arguments import ALLOCATES
+from maxcode.policy.rules.kernels.effects import sides
+from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
+from maxcode.policy.rules.kernels.nest import Body, Loop, Other, every, lexed
+
+_POINTER = re.compile(
+    r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
+)
+_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(")
+_TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them
+_OWNER = re.compile(r"(?:vector|array|valarray|span|unique_ptr)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>")
+
+
+def hides_access(unit: Unit, function: Function, body: Body) -> bool:
+    """Whether an access of a function may not be what its text says."""
+    given = {one.name for one in function.parameters if one.kind == "pointer"}
+    return (
+        any(_points_into(one.text) for one in every(body) if isinstance(one, Other))
+        or bool(given & _assigned(unit, function))
+        or any(_TOLD.search(line) for one in every(body) if isinstance(one, Loop) for line in one.pragmas)
+        or not all(_is_array(unit, function, name) for name in _before(body, "["))
+        or bool(hidden_macros(unit, function, body))
+        or is_watched(unit, function.node.start_byte, function.node.end_byte)
+        or "_Pragma" in text_of(function.node)
+        or _has_cast_address(unit, function)
+        or bool(_before(body, "(") & _impure(unit))
+    )
+
+
+def _texts(body: Body) -> Iterator[str]:
+    return (text for item in every(body) for text, _ in sides(item))
+
+
+def _before(body: Body, bracket: str) -> set[str]:
+    """The names in front of a bracket."""
+    found = (pair for text in _texts(body) for pair in pairwise(lexed(text)))
+    return {one.text for one, after in found if one.is_word and after.text == bracket}
+
+
+@lru_cache(maxsize=8)
+def _assigned(unit: Unit, function: Function) -> frozenset[str]:
+    """The names that a function assigns as a whole."""
+    start, end = function.body.start_byte, function.body.end_byte
+    lefts = [one.child_by_field_name("left") for one in unit.nodes("assignment_expression")]
+    return frozenset(text_of(one) for one in lefts if one is not None and start <= one.start_byte < end)
+
+
+def _points_into(text: str) -> bool:
+    """Whether a statement declares a name for a part of an array, so that two names may mean one element; memory of its
+    own and names declared with restrict are not shared."""
+    named = _POINTER.match(text)
+    return named is not None and "restrict" not in named[1] and not _OWN_MEMORY.match(named["value"] or "")
+
+
+def _is_array(unit: Unit, function: Function, name: str) -> bool:
+    """Whether a name with an index is an array that no other name of the function means."""
+    start = function.node.start_byte
+    local = [one for one in unit.variables if one.name == name and one.home and one.home.node.start_byte == start]
+    given = [one for one in function.parameters if one.name == name]
+    steady = name not in _assigned(unit, function)
+    if local or given:
+        return all(_is_own(unit, one, steady) for one in local) and all(_is_given(unit, one) for one in given)
+    outside = [one for one in unit.variables if one.name == name and one.home is None]
+    return all(one.form == "array" or (one.form == "pointer" and steady) or _owns(unit, one.type) for one in outside)
+
+
+def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
+    """Whether a variable of a function has memory of its own."""
+    value = " ".join(text_of(variable.value).split()) if variable.value is not None else ""
+    match variable.form:
+        case "array":
+            return True
+        case "pointer":
+            own = _OWN_MEMORY.match(value) is not None or value.startswith("new ")
+            return steady and (own or "restrict" in text_of(variable.declarator))
+        case "plain":
+            return unit.language == "cpp" and _owns(unit, variable.type) and "span<" not in unit.resolve(variable.type)
+    return False
+
+
+def _is_given(unit: Unit, one: Parameter) -> bool:
+    if one.kind == "pointer" or (one.kind == "value" and unit.language == "c"):
+        return True
+    return unit.is_number(one.type) or _owns(unit, one.type)
+
+
+def _owns(unit: Unit, kind: str) -> bool:
+    """Whether a type is a row of elements, each in memory of its own: not so the bits of a ``vector<bool>``."""
+    if unit.language == "c":
+        return True
+    held = _OWNER.fullmatch(unit.resolve(kind))
+    return held is not None and held[1] != "bool"
+
+
+def _has_cast_address(unit: Unit, function: Function) -> bool:
+    """Whether ``(type)*p`` reads an element: with a name of a type of its own it looks like a product."""
+    text = " ".join(one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte))
+    casts = re.findall(r"\( (\w+) \) \*", text)
+    return any(kind.endswith("_t") or (kind in unit.aliases and kind not in unit.macros) for kind in casts)
+
+
+@lru_cache(maxsize=8)
+def _impure(unit: Unit) -> frozenset[str]:
+    """The names of pure functions that the program gives to other ones."""
+    macros = {name for name in PURE & unit.macros.keys() if not is_of_parameters(unit.macros[name])}
+    own = {name for name in PURE & unit.by_name.keys() if not _is_pure(unit, unit.by_name[name])}
+    return frozenset(macros | own)
+
+
+def _is_pure(unit: Unit, known: Iterable[Function]) -> bool:
+    """Whether functions compute a number from numbers alone."""
+    outside = {one.name for one in unit.variables if one.home is None}
+    for one in known:
+        seen = effects(unit).closure(one.name)
+        plain = all(p.kind != "pointer" and (p.kind == "value" or p.const) for p in one.parameters)
+        if not plain or seen.opaque or seen.outside - PURE or seen.words & (outside | {"static", "goto"}):
+            return False
+        if seen.writes & {p.name for p in one.parameters if p.kind != "value"}:
+            return False
+    return True
+
+
+def reals(unit: Unit, function: Function) -> frozenset[str]:
+    """The numbers of a function that may have a fraction."""
+    start = function.node.start_byte
+    seen = [one for one in unit.variables if one.home is None or one.home.node.start_byte == start]
+    named = [(one.name, one.type) for one in seen if one.form in ("plain", "reference")]
+    named += [(one.name, one.type) for one in function.parameters if one.kind != "pointer"]
+    return frozenset(name for name, kind in named if re.search(r"\b(?:double|float)\b", unit.resolve(kind)))

@@ -1,0 +1,80 @@
+"""Loops whose order or places C keeps in ways that their text does not show: the rules for loops leave them alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.rewriter.rules import edits
+
+LOOPS = frozenset({"interchange", "tile", "expand", "hoist", "local_sum", "split_sum", "ivdep"})
+NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) "
+
+
+def rules(text: str, language: str = "cpp") -> set[str]:
+    """The rules for loops that have an edit on a program."""
+    return {rule.name for rule, _ in edits(Unit(language, text), True, LOOPS)}
+
+
+@pytest.mark.parametrize(
+    ("before", "given"),
+    [
+        ("auto p = A + 1;", "double *A"),
+        ("vec p = A + 1;", "double *A"),
+        ("std::span<double> p(A, n);", "double *A"),
+        ("std::vector<double>::iterator p = A.begin();", "std::vector<double> &A"),
+        ("", "It p, It A"),
+        ("", "std::span<double> p, std::span<double> A"),
+    ],
+)
+def test_a_name_that_shows_elements_of_another_object_is_not_apart_from_it(before: str, given: str) -> None:
+    text = f"""typedef double *vec;
+template <class It> void f(int n, {given}) {{ {before} {NEST} p[j] += A[i]; }}
+"""
+    assert rules(text) == set()
+    own = text.replace(given, "double *A").replace(f"{{ {before}", "{ double p[9];")
+    assert rules(own) == {"interchange", "tile", "ivdep"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "is_free"),
+    [
+        ("volatile double A[9][9];", False),
+        ("typedef volatile double port; port A[9][9];", False),
+        ("std::atomic<int> A[9][9];", False),
+        ("std::unordered_map<int, std::unordered_map<int, int>> A;", False),  # it keeps the order of insertions
+        ("struct Grid { double *operator[](int i); }; Grid A;", False),
+        ("std::vector<std::vector<double>> A;", True),
+        ("double A[9][9];", True),
+    ],
+)
+def test_stores_that_are_more_than_stores_keep_their_order(declared: str, is_free: bool) -> None:
+    assert bool(rules(f"{declared} void f(int n) {{ {NEST} A[i][j] = 1; }}")) is is_free
+
+
+def test_an_element_in_a_macro_is_seen() -> None:
+    text = f"double A[9][9];\n#define NEAR {{}}\nvoid f(int n, double x) {{{{ {NEST} {{{{ A[i][j] = NEAR; }}}} }}}}"
+    assert rules(text.format("A[i - 1][j + 1]")) == set()
+    assert rules(text.format("(x + 1)")) == {"interchange", "tile", "ivdep"}
+
+
+@pytest.mark.parametrize(
+    ("bound", "is_free"),
+    [("x", False), ("x / 2", False), ("0.5 * n", False), ("s.x", False), ("n", True), ("n / 2", True)],
+)
+def test_a_loop_up_to_a_fraction_is_not_cut(bound: str, is_free: bool) -> None:
+    nest = NEST.replace("j < n", f"j < {bound}")
+    text = f"double A[9][9]; struct s {{ double x; }} s; void f(int n, double x) {{ {nest} A[i][j] += i; }}"
+    assert rules(text, "c") == {"interchange", "ivdep"} | ({"tile"} if is_free else set())
+
+
+def test_a_volatile_number_is_read_every_time() -> None:
+    text = "{} double v; double f(int n) {{ double s = 0; for (int i = 0; i < n; i++) s += sqrt(v); return s; }}"
+    assert [rules(text.format(word), "c") for word in ("volatile", "static")] == [set(), {"hoist", "split_sum"}]
+
+
+def test_a_sum_with_a_second_name_is_not_split() -> None:
+    text = "double f(int n, double *a) {{ double s = 0; {} for (int i = 0; i < n; i++) s += a[i]{}; return s; }}"
+    for second, use in (("double *p = &s;", " * p[0]"), ("double &p = s;", " * p"), ("double &p{s};", " * p")):
+        assert rules(text.format(second, use)) == set()
+    assert rules(text.format("", "")) == {"split_sum"}
