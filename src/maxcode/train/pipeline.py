@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import gc
 import hashlib
 import json
 import time
@@ -138,6 +139,7 @@ class _Run:
             before = self._assessed("before", learner) if self._config.assess.before else Assessment(())
         with self._clock.phase("grpo"):
             judge = self._learned(learner, known)
+        del learner  # its memory is for the final weights
         with self._clock.phase("after"):
             assesses = self._config.grpo.steps and self._config.assess.samples
             after = self._assessed("after", self._final()) if assesses else Assessment(())
@@ -220,6 +222,7 @@ class _Run:
         return judge
 
     def _final(self) -> Learner:
+        gc.collect()  # a trainer is in cycles with its model and optimizer, which may fill a GPU
         final_folder = str(self._out / "grpo" / "final")
         tokenizer = load_tokenizer(final_folder, self._config.model.prompts)
         if self._config.model.lora is None:
