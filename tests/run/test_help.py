@@ -100,10 +100,10 @@ def test_a_first_mistake_is_answered_by_its_cure(words: str, said: str, tmp_path
 
 
 def test_a_shell_that_completes_after_a_mistyped_command_gets_no_error() -> None:
-    asked = {"COMP_CWORD": "2", "_MAXCODE_COMPLETE": "bash_complete"}
-    done = maxcode(COMP_WORDS="maxcode optimise ", **asked)
+    done = maxcode(COMP_WORDS="maxcode optimise ", COMP_CWORD="2", _MAXCODE_COMPLETE="bash_complete")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "plain,--tests" in maxcode(COMP_WORDS="maxcode optimize --te", **asked).stdout
+    done = maxcode(COMP_WORDS="maxcode optimize --te", COMP_CWORD="2", _MAXCODE_COMPLETE="bash_complete")
+    assert "plain,--tests" in done.stdout
 
 
 def test_tell_shows_that_id_may_be_left_out_and_when() -> None:

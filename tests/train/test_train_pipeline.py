@@ -27,7 +27,7 @@ from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_model, size
 from maxcode.train.pipeline import Note, run
 from maxcode.train.prompts import plain_layout
-from tests.support.toy_run import DEMO, TABLE, Died, Rated, TableBench, toy
+from tests.support.toy_run import DEMO, Died, Rated, TableBench, toy
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
@@ -83,8 +83,13 @@ def test_what_training_held_is_freed_before_its_weights_are_read_again(
 
     monkeypatch.setattr(pipeline, "size", sized)
     monkeypatch.setattr(pipeline, "load_model", read)
-    few = {"pretrain": {"steps": 2}, "assess": {"samples": 1, "before": False}, "diversity": {"stages": "none"}}
-    run(toy(**few, grpo={**TABLE["grpo"], "steps": 1}), tmp_path / "run", TableBench())
+    few: dict[str, object] = {
+        "pretrain": {"steps": 2},
+        "grpo": {"steps": 1, "prompts": 2, "generations": 4, "max_completion": 60},
+        "assess": {"samples": 1, "before": False},
+        "diversity": {"stages": "none"},
+    }
+    run(toy(**few), tmp_path / "run", TableBench())
     assert held == [False]
 
 
