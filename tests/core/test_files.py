@@ -10,8 +10,9 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -168,7 +169,8 @@ class Inner:
 @dataclass
 class Outer:
     needed: str
-    inner: Inner
+    inner: Inner = field(default_factory=Inner)
+    kind: Literal["one", "two"] = "one"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +181,7 @@ class Outer:
         ({"needed": "", "inner": 2.5}, "`inner`: expected a table, got a number"),
         ({"needed": "", "inner": {"steps": True}}, "`inner.steps`: expected a whole number, got true or false"),
         ({"needed": "", "inner": {"flags": "-O3"}}, "`inner.flags`: expected a list, got a text"),
+        ({"needed": "", "kind": "a - at b"}, "`kind`: invalid enum value 'a - at b'"),
     ],
 )
 def test_a_wrong_type_is_told_in_words_of_toml(table: dict[str, object], said: str) -> None:

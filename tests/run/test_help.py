@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from maxcode.cli import VERBS, cli
 from maxcode.cli.option_groups import GROUPS, RARE
-from tests.support.cli import maxcode_here
+from tests.support.cli import maxcode, maxcode_here
 
 HEADINGS = ["Problem", "Who proposes", "Budget", "Measuring", "Output"]
 
@@ -97,6 +97,13 @@ def test_a_first_mistake_is_answered_by_its_cure(words: str, said: str, tmp_path
     done = maxcode_here(*words.split(), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_a_shell_that_completes_after_a_mistyped_command_gets_no_error() -> None:
+    done = maxcode(COMP_WORDS="maxcode optimise ", COMP_CWORD="2", _MAXCODE_COMPLETE="bash_complete")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = maxcode(COMP_WORDS="maxcode optimize --te", COMP_CWORD="2", _MAXCODE_COMPLETE="bash_complete")
+    assert "plain,--tests" in done.stdout
 
 
 def test_tell_shows_that_id_may_be_left_out_and_when() -> None:

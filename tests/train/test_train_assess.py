@@ -10,7 +10,7 @@ from maxcode.errors import InputError, RecordError
 from maxcode.problems import load
 from maxcode.train.config import ModelTable, ScratchModel, TrainConfig
 from maxcode.train.model import load_model, load_tokenizer, new_model, save, train_tokenizer
-from maxcode.train.pipeline import assess_model
+from maxcode.train.pipeline import assess_model, run
 from maxcode.train.prompts import BOS
 from tests.support.toy_run import DEMO, TableBench, toy
 
@@ -85,3 +85,15 @@ def test_a_tokenizer_that_does_not_fit_the_prompts_is_refused_before_any_answer(
     for prompts in ("compact", "chat"):
         with pytest.raises(InputError, match="cannot load the tokenizer of"):
             load_tokenizer(str(tmp_path / "nowhere"), prompts)
+
+
+def test_a_tokenizer_that_does_not_fit_leaves_no_folder_that_refuses_the_mended_command(
+    weights: Path, tmp_path: Path
+) -> None:
+    wrong = toy(model={"path": str(weights / "base"), "prompts": "chat"}, assess={"samples": 2})
+    with pytest.raises(InputError, match="no chat template"):
+        assess_model(wrong, None, tmp_path / "answers", TableBench())
+    with pytest.raises(InputError, match="no chat template"):
+        run(wrong, tmp_path / "run", TableBench())
+    assert not (tmp_path / "run").exists()
+    assert len(assess_model(given(weights / "base"), None, tmp_path / "answers", TableBench()).answers) == 2

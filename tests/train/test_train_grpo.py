@@ -275,6 +275,19 @@ def test_a_training_that_diverged_ends_before_a_checkpoint_keeps_it(tmp_path: Pa
         marks.on_log(None, SimpleNamespace(global_step=3), None, {"grad_norm": float("nan")})
 
 
+def test_what_diverged_is_kept_by_no_checkpoint_that_comes_before_the_next_line_of_the_log(tmp_path: Path) -> None:
+    seldom = PretrainTable(steps=100, batch=2, save_steps=4, learning_rate=1e30)  # a line after 5 steps
+    told = replace(grpo_driver.config(), pretrain=seldom)
+    with pytest.raises(MachineError, match=r"after step 4; lower pretrain\.learning_rate"):
+        pretrained(told, [Example("scale", "//scale\n", grpo_driver.KERNEL)] * 9, tmp_path / "pretrained")
+    assert not list((tmp_path / "pretrained-checkpoints").iterdir())
+    _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
+    for saves in (True, False):
+        control = SimpleNamespace(should_save=saves, should_log=False)
+        callback(Steps(judge, lambda line: None)).on_step_end(None, None, control)
+        assert control.should_log is saves
+
+
 def test_a_corpus_of_which_most_is_left_out_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = grpo_driver.config()
     config = replace(config, corpus=replace(config.corpus, most_tokens=60), pretrain=PretrainTable(steps=1, batch=1))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -18,9 +20,11 @@ from maxcode.search.archive import Archive, Kept
 from maxcode.search.stages import USUAL, read_stages
 from maxcode.testing import Table
 from maxcode.train import corpus as kernels
+from maxcode.train import pipeline
 from maxcode.train.assess import AnswerLine, Assessment, figures, stages_to_ask
-from maxcode.train.config import CorpusTable, read_config
+from maxcode.train.config import CorpusTable, ModelTable, read_config
 from maxcode.train.measuring import Measuring
+from maxcode.train.model import load_model, size
 from maxcode.train.pipeline import Note, run
 from maxcode.train.prompts import plain_layout
 from tests.support.toy_run import DEMO, Died, Rated, TableBench, toy
@@ -60,6 +64,33 @@ def test_a_finished_run_is_only_reported_again(finished: Path) -> None:
     assert bench.training.asked == bench.afresh.asked == []
     assert json.loads(before)["after"] == again.after
     assert len(bench.assessing.asked) <= 1, "the best kernel alone is measured anew"
+
+
+def test_what_training_held_is_freed_before_its_weights_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a GPU holds the policy twice, and its optimizer, while answers of the last weights are sampled."""
+    trained: list[weakref.ref[object]] = []
+    held: list[bool] = []
+
+    def sized(model: Any) -> int:
+        trained.append(weakref.ref(model))
+        return size(model)
+
+    def read(path: str, table: ModelTable) -> Any:
+        held.extend(one() is not None for one in trained)
+        return load_model(path, table)
+
+    monkeypatch.setattr(pipeline, "size", sized)
+    monkeypatch.setattr(pipeline, "load_model", read)
+    few: dict[str, object] = {
+        "pretrain": {"steps": 2},
+        "grpo": {"steps": 1, "prompts": 2, "generations": 4, "max_completion": 60},
+        "assess": {"samples": 1, "before": False},
+        "diversity": {"stages": "none"},
+    }
+    run(toy(**few), tmp_path / "run", TableBench())
+    assert held == [False]
 
 
 def test_a_run_of_another_configuration_is_refused(finished: Path) -> None:

@@ -72,8 +72,10 @@ class Verbs(click.Group):
                 formatter.write_dl([*verbs.items()])  # `list` is the module of a verb here
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a verb; InputError if there is none of that name."""
+        """The command of a verb; InputError if there is none of that name, or None while a shell completes words."""
         if cmd_name not in VERBS:
+            if ctx.resilient_parsing:
+                return None
             raise _no_verb(cmd_name)
         module = import_module(f"maxcode.cli.{_ELSEWHERE.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in _UNDERSCORED else cmd_name)

@@ -221,8 +221,9 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
 
 def toml_complaint(error: Exception) -> str:
     """An error of ``msgspec.convert`` in terms of a TOML file: the key first, then what is wrong with it."""
-    complaint, _, path = str(error).partition(" - at ")
-    key = path.strip("`").removeprefix("$").removeprefix(".")
+    parts = re.fullmatch(r"(.*?)(?: - at `\$\.?(.*)`)?", str(error), re.DOTALL)  # a value may have " - at " in it
+    assert parts is not None
+    complaint, key = parts[1], parts[2] or ""
     if missing := re.fullmatch("Object missing required field `(.+)`", complaint):
         return f"`{f'{key}.' * bool(key)}{missing[1]}` is missing"
     complaint = re.sub("`([a-z |]+)`", lambda types: _in_toml(types[1].split(" | ")), complaint)

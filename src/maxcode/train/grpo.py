@@ -302,6 +302,7 @@ def callback(steps: Steps) -> Any:
             steps.judge.begin()
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            control.should_log |= control.should_save  # a gradient is looked at where it is logged
             steps.ended()
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
@@ -319,7 +320,7 @@ def callback(steps: Steps) -> Any:
 
 def refuse_divergence(logs: Mapping[str, Any], step: int, table: str) -> None:
     """Raises MachineError if a gradient is no number: all weights are none from then on, and no checkpoint may keep
-    them.  Trainers log before they save."""
+    them.  Trainers log before they save, if they do both."""
     norm = logs.get("grad_norm")
     if norm is not None and not math.isfinite(norm):
         raise MachineError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import gc
 import hashlib
 import json
 import time
@@ -100,6 +101,8 @@ def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda no
     require_train()
     if config.grpo.steps:
         arguments(config, out / "grpo")  # what TRL does not take is refused now, not after the phases before
+    if config.model.path:
+        load_tokenizer(config.model.path, config.model.prompts)  # likewise, before the folder is this configuration's
     if processes() > 1 and (not config.model.path or config.assess.samples):
         raise InputError(
             f"{processes()} processes can only train a given model, without an assessment: pre-train in one process, "
@@ -138,6 +141,7 @@ class _Run:
             before = self._assessed("before", learner) if self._config.assess.before else Assessment(())
         with self._clock.phase("grpo"):
             judge = self._learned(learner, known)
+        del learner  # its memory is for the final weights
         with self._clock.phase("after"):
             assesses = self._config.grpo.steps and self._config.assess.samples
             after = self._assessed("after", self._final()) if assesses else Assessment(())
@@ -186,8 +190,7 @@ class _Run:
 
     def _given(self, path: str) -> Learner:
         self._say(Note("model", 0, 1, f"loading {path}"))
-        tokenizer = load_tokenizer(path, self._config.model.prompts)  # first: it is small, and may not fit the prompts
-        return Learner(load_model(path, self._config.model), tokenizer)
+        return Learner(load_model(path, self._config.model), load_tokenizer(path, self._config.model.prompts))
 
     def _assessed(self, name: str, learner: Learner) -> Assessment:
         if not self._config.assess.samples:
@@ -220,6 +223,7 @@ class _Run:
         return judge
 
     def _final(self) -> Learner:
+        gc.collect()  # a trainer is in cycles with its model and optimizer, which may fill a GPU
         final_folder = str(self._out / "grpo" / "final")
         tokenizer = load_tokenizer(final_folder, self._config.model.prompts)
         if self._config.model.lora is None:
@@ -275,8 +279,8 @@ def assess_model(
     mark = _adapter_mark(adapter) if adapter is not None else ""
     with _owned(out):
         problems = _problems(config, bench)
-        check_header(out, _assess_header(config, problems, bench.machine, mark), frozenset({"machine"}))
         tokenizer = load_tokenizer(config.model.path, config.model.prompts)
+        check_header(out, _assess_header(config, problems, bench.machine, mark), frozenset({"machine"}))
         model = load_model(config.model.path, config.model)
         if adapter is not None:
             model = _with_adapters(model, str(adapter))

@@ -146,6 +146,9 @@ def _heard(say: Say, steps: int) -> Any:
     from transformers import TrainerCallback
 
     class Heard(TrainerCallback):  # type: ignore[misc]
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            control.should_log |= control.should_save  # a gradient is looked at where it is logged
+
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
             refuse_divergence(logs or {}, state.global_step, "pretrain")
             if logs and "loss" in logs:
