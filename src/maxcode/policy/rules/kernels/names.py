@@ -17,10 +17,10 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of
-from maxcode.policy.rules.kernels.arguments import ALLOCATES
 from maxcode.policy.rules.kernels.effects import sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
 from maxcode.policy.rules.kernels.nest import Body, Loop, Other, every, lexed
+from maxcode.policy.rules.kernels.objects import ALLOCATES
 
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
