@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import final
 
 from tree_sitter import Node
@@ -275,8 +276,20 @@ class Unit:
 
     def home(self, offset: int) -> Function | None:
         """The innermost function around a byte."""
-        around = (f for f in self.functions if f.node.start_byte <= offset < f.node.end_byte)
-        return max(around, key=lambda f: f.node.start_byte, default=None)
+        starts, ends, found = self._homes
+        at = bisect.bisect_right(starts, offset) - 1
+        while at >= 0 and ends[at] > offset:
+            if found[at].node.end_byte > offset:
+                return found[at]
+            at -= 1
+        return None
+
+    @cached_property
+    def _homes(self) -> tuple[list[int], list[int], list[Function]]:
+        """The functions by their starts, and behind each of them where the last one so far ends."""
+        found = sorted(self.functions, key=lambda one: one.node.start_byte)
+        ends = list(accumulate((one.node.end_byte for one in found), max))
+        return [one.node.start_byte for one in found], ends, found
 
     def calls(self, *names: str) -> list[tuple[str, Node, list[Node]]]:
         """The calls of free functions with these names (with or without ``std::``): name, call, arguments."""
