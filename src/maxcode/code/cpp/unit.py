@@ -337,6 +337,25 @@ class Unit:
         seen = (v for v in self.variables if v.name == name and v.scope[0] <= offset < v.scope[1])
         return max(seen, key=lambda v: v.scope[0], default=None)
 
+    def made(self, variable: Variable) -> str:
+        """The type of a variable, resolved; with ``auto``, that of what its value makes or copies, if that is plain."""
+        kind = self.resolve(variable.type)
+        value = variable.value
+        if variable.form != "plain" or kind not in ("auto", "const auto") or value is None:
+            return kind
+        if value.type == "identifier":
+            given = self.parameter(text_of(value), value.start_byte)
+            source = self.variable(text_of(value), value.start_byte) if given is None else None
+            if given is not None and given.kind != "pointer":
+                return self.resolve(given.type)
+            plain = source is not None and source.form in ("plain", "reference") and source is not variable
+            return self.made(source) if source is not None and plain else kind
+        made = self.resolve(text_of(value))
+        if (found := re.match(r"make_unique<(\w+)\[\]>\(", made)) is not None:
+            return f"unique_ptr<{found[1]}[]>"
+        found = re.match(r"((?:vector|array|valarray|basic_string)<[\w<>, ]+>|string)[({]", made)
+        return found[1] if found is not None else kind
+
     def parameter(self, name: str, offset: int) -> Parameter | None:
         """The parameter of this name at a byte; None if the name is a variable or unknown."""
         home, variable = self.home(offset), self.variable(name, offset)

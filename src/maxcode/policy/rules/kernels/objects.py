@@ -23,6 +23,9 @@ _NEW = re.compile(rf"(?:std)?(?:::)?(?:{ALLOCATES})")
 _NOT_READ = ("new_expression", "sizeof_expression", "type_descriptor", "template_argument_list")
 _NAMES = ("identifier", "qualified_identifier")
 
+_OWNER = re.compile(
+    r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
+)
 _EXCHANGE = re.compile(r"(?:[\w ]+[ *]+)?(\w+) ?= ?(\w+) ?; ?\2 ?= ?(\w+) ?; ?\3 ?= ?\1 ?;")
 
 Object = tuple[str, ...]  # a variable and the members on the way to a part of it; () for ``*this``
@@ -124,9 +127,17 @@ def _passing(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
+def owns(unit: Unit, kind: str) -> bool:
+    """Whether a type is a row of elements, each in memory of its own: not so the bits of a ``vector<bool>``."""
+    if unit.language == "c":
+        return True
+    held = _OWNER.fullmatch(unit.resolve(kind))
+    return held is not None and held[1] != "bool"
+
+
 def _may_point(unit: Unit, known: Variable) -> bool:
     """Whether a variable may be a name for a part of another: not so a copy of a vector."""
-    kind = unit.resolve(known.type)
+    kind = unit.made(known)
     plain = known.form == "plain" and not unit.is_number(kind) and (unit.language == "c" or "auto" in kind)
     return plain or known.form in ("pointer", "reference")
 
