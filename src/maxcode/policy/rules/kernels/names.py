@@ -25,7 +25,7 @@ from maxcode.policy.rules.kernels.objects import ALLOCATES, owns
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
-_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(")
+_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(|new [\w: ]+\[")
 
 
 def hides_access(unit: Unit, function: Function, body: Body) -> bool:
@@ -87,8 +87,7 @@ def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
         case "array":
             return True
         case "pointer":
-            own = _OWN_MEMORY.match(value) is not None or value.startswith("new ")
-            return steady and (own or "restrict" in text_of(variable.declarator))
+            return steady and (_OWN_MEMORY.match(value) is not None or "restrict" in text_of(variable.declarator))
         case "plain":
             kind = unit.made(variable)
             return unit.language == "cpp" and owns(unit, kind) and "span<" not in kind

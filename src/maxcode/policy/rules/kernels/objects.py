@@ -16,6 +16,7 @@ from tree_sitter import Node
 from maxcode.code.cpp.declarations import Variable
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import words
 from maxcode.code.source import text_of, walk
 
 ALLOCATES = "malloc|calloc|aligned_alloc"
@@ -26,6 +27,11 @@ _NAMES = ("identifier", "qualified_identifier")
 _OWNER = re.compile(
     r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
 )
+_VIEW = re.compile(r"[*&]|\b(?:auto|span|mdspan|\w*string_view|\w*iterator|shared_ptr|reference_wrapper)\b")
+_PASSING = words(
+    "static_cast reinterpret_cast const_cast dynamic_cast bit_cast assume_aligned __builtin_assume_aligned addressof "
+    "ref cref move forward begin cbegin end data next prev pair make_pair tuple make_tuple tie min max as_const launder"
+)  # they return what they are given
 _EXCHANGE = re.compile(r"(?:[\w ]+[ *]+)?(\w+) ?= ?(\w+) ?; ?\2 ?= ?(\w+) ?; ?\3 ?= ?\1 ?;")
 
 Object = tuple[str, ...]  # a variable and the members on the way to a part of it; () for ``*this``
@@ -66,14 +72,37 @@ def _values(unit: Unit, path: Object, offset: int) -> Iterator[Node]:
 
 @lru_cache(maxsize=8)
 def assignments(unit: Unit) -> dict[Object, list[tuple[Node, Node]]]:
-    """The assignments to names and to their members, both sides."""
+    """What names and their members are given: the node of the name and the value."""
     found: dict[Object, list[tuple[Node, Node]]] = defaultdict(list)
     for one in unit.nodes("assignment_expression"):
         left, right = one.child_by_field_name("left"), one.child_by_field_name("right")
         if left is not None and right is not None and left.type in (*_NAMES, "field_expression"):
             for path in _objects(unit, left):
                 found[path].append((left, right))
+    for left, right in (*_bound(unit), *_filled(unit)):
+        for name in (one for one in walk(left) if one.type == "identifier"):
+            found[(text_of(name),)].append((left, right))
     return found
+
+
+def _bound(unit: Unit) -> Iterator[tuple[Node, Node]]:
+    """The names of ``for (auto &row : rows)`` and ``auto [x, y] = both``, with what they are parts of."""
+    for one in unit.nodes("for_range_loop", "init_declarator"):
+        left, right = one.child_by_field_name("declarator"), one.child_by_field_name("right")
+        value = right or one.child_by_field_name("value")
+        binds = left is not None and any(part.type == "structured_binding_declarator" for part in walk(left))
+        if left is not None and value is not None and (right is not None or binds):
+            yield left, value
+
+
+def _filled(unit: Unit) -> Iterator[tuple[Node, Node]]:
+    """The pointers whose addresses calls are given, ``set(&to, from)``, with what else they are given."""
+    for one in unit.nodes("argument_list"):
+        targets = [part for part in one.named_children if re.fullmatch(r"(?:\([\w *]+\) ?)?& ?\w+", text_of(part))]
+        for left in targets:
+            for right in one.named_children:
+                if right not in targets and _objects(unit, right) - _known(unit, "number"):
+                    yield left, right
 
 
 def exchanges(unit: Unit, one: str, other: str, offset: int) -> frozenset[int]:
@@ -113,7 +142,8 @@ def _makes(unit: Unit, node: Node) -> bool:
     called = node.child_by_field_name("function") if node.type == "call_expression" else None
     if called is None or called.type == "field_expression":
         return node.type == "lambda_expression"
-    return text_of(called) not in _passing(unit)
+    name = "".join(text_of(called).split()).partition("<")[0].rpartition("::")[2]
+    return name not in _PASSING and name not in _passing(unit)
 
 
 @lru_cache(maxsize=8)
@@ -137,9 +167,26 @@ def owns(unit: Unit, kind: str) -> bool:
 
 def _may_point(unit: Unit, known: Variable) -> bool:
     """Whether a variable may be a name for a part of another: not so a copy of a vector."""
+    if known.form != "plain":
+        return known.form in ("pointer", "reference")
     kind = unit.made(known)
-    plain = known.form == "plain" and not unit.is_number(kind) and (unit.language == "c" or "auto" in kind)
-    return plain or known.form in ("pointer", "reference")
+    if unit.language == "c":
+        return not unit.is_number(kind)
+    return _VIEW.search(kind) is not None or not _pointing(unit).isdisjoint(re.findall(r"\w+", kind))
+
+
+@lru_cache(maxsize=8)
+def _pointing(unit: Unit) -> frozenset[str]:
+    """The classes of the program with a member that is an address."""
+    found = set[str]()
+    for node in unit.nodes("struct_specifier", "class_specifier"):
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        members = [one for one in body.named_children if one.type == "field_declaration"] if body is not None else []
+        if name is not None and any(
+            re.search(r"[*&]|\b(?:auto|\w*span|\w*iterator)\b", text_of(one)) for one in members
+        ):
+            found.add(text_of(name))
+    return frozenset(found)
 
 
 def meet(one: Object, other: Object) -> bool:

@@ -30,7 +30,7 @@ from maxcode.policy.rules.kernels.nest import (
 _NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "ptrdiff_t", "const double", "const int"})
 
 _TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them, which stays as it is
-_WHOLE = re.compile(r"\b(?:std ?:: ?)?(?:abs|min|max) ?(?=\()|\. ?(?:size|length) ?\( ?\)|\(int\) ?\w+ ?\([^()]*\)")
+_WHOLE = re.compile(r"\babs ?(?=\()|\. ?(?:size|length) ?\( ?\)|\(int\) ?\w+ ?\([^()]*\)")
 
 
 def read(body: Node) -> Body:
