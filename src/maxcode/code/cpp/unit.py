@@ -293,14 +293,19 @@ class Unit:
 
     def calls(self, *names: str) -> list[tuple[str, Node, list[Node]]]:
         """The calls of free functions with these names (with or without ``std::``): name, call, arguments."""
-        found = []
+        if len(names) == 1:
+            return self._calls.get(names[0], [])
+        found = (one for name in set(names) for one in self._calls.get(name, []))
+        return sorted(found, key=lambda one: one[1].start_byte)
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[str, Node, list[Node]]]]:
+        found: dict[str, list[tuple[str, Node, list[Node]]]] = defaultdict(list)
         for node in self.nodes("call_expression"):
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-            if function is None or arguments is None:
-                continue
-            name = text_of(function).replace(" ", "").removeprefix("std::").removeprefix("::")
-            if name in names:
-                found.append((name, node, [a for a in arguments.named_children if a.type != "comment"]))
+            if function is not None and arguments is not None:
+                name = text_of(function).replace(" ", "").removeprefix("std::").removeprefix("::")
+                found[name].append((name, node, [a for a in arguments.named_children if a.type != "comment"]))
         return found
 
     def calls_in(self, node: Node, name: str) -> list[Node]:
