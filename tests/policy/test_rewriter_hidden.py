@@ -60,11 +60,11 @@ def test_an_element_in_a_macro_is_seen() -> None:
 
 @pytest.mark.parametrize(
     ("bound", "is_free"),
-    [("x", False), ("x / 2", False), ("0.5 * n", False), ("s.x", False), ("n", True), ("n / 2", True)],
+    [("x", False), ("x / 2", False), ("0.5 * n", False), ("s.x", False), ("s.m", True), ("n", True), ("n / 2", True)],
 )
 def test_a_loop_up_to_a_fraction_is_not_cut(bound: str, is_free: bool) -> None:
     nest = NEST.replace("j < n", f"j < {bound}")
-    text = f"double A[9][9]; struct s {{ double x; }} s; void f(int n, double x) {{ {nest} A[i][j] += i; }}"
+    text = f"double A[9][9]; struct s {{ double x; int m; }} s; void f(int n, double x) {{ {nest} A[i][j] += i; }}"
     assert rules(text, "c") == {"interchange", "ivdep"} | ({"tile"} if is_free else set())
 
 
@@ -78,3 +78,9 @@ def test_a_sum_with_a_second_name_is_not_split() -> None:
     for second, use in (("double *p = &s;", " * p[0]"), ("double &p = s;", " * p"), ("double &p{s};", " * p")):
         assert rules(text.format(second, use)) == set()
     assert rules(text.format("", "")) == {"split_sum"}
+
+
+def test_an_auto_that_copies_is_apart_and_one_that_shows_is_not() -> None:
+    text = f"void f(int n) {{{{ std::vector<double> A(9); auto p = {{}}; {NEST} p[j] += A[i]; }}}}"
+    for value, is_free in (("A", True), ("std::vector<double>(9)", True), ("A.begin()", False), ("A.data()", False)):
+        assert bool(rules(text.format(value))) is is_free, value

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import final
 
 from tree_sitter import Node
@@ -275,19 +276,36 @@ class Unit:
 
     def home(self, offset: int) -> Function | None:
         """The innermost function around a byte."""
-        around = (f for f in self.functions if f.node.start_byte <= offset < f.node.end_byte)
-        return max(around, key=lambda f: f.node.start_byte, default=None)
+        starts, ends, found = self._homes
+        at = bisect.bisect_right(starts, offset) - 1
+        while at >= 0 and ends[at] > offset:
+            if found[at].node.end_byte > offset:
+                return found[at]
+            at -= 1
+        return None
+
+    @cached_property
+    def _homes(self) -> tuple[list[int], list[int], list[Function]]:
+        """The functions by their starts, and behind each of them where the last one so far ends."""
+        found = sorted(self.functions, key=lambda one: one.node.start_byte)
+        ends = list(accumulate((one.node.end_byte for one in found), max))
+        return [one.node.start_byte for one in found], ends, found
 
     def calls(self, *names: str) -> list[tuple[str, Node, list[Node]]]:
         """The calls of free functions with these names (with or without ``std::``): name, call, arguments."""
-        found = []
+        if len(names) == 1:
+            return self._calls.get(names[0], [])
+        found = (one for name in set(names) for one in self._calls.get(name, []))
+        return sorted(found, key=lambda one: one[1].start_byte)
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[str, Node, list[Node]]]]:
+        found: dict[str, list[tuple[str, Node, list[Node]]]] = defaultdict(list)
         for node in self.nodes("call_expression"):
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-            if function is None or arguments is None:
-                continue
-            name = text_of(function).replace(" ", "").removeprefix("std::").removeprefix("::")
-            if name in names:
-                found.append((name, node, [a for a in arguments.named_children if a.type != "comment"]))
+            if function is not None and arguments is not None:
+                name = text_of(function).replace(" ", "").removeprefix("std::").removeprefix("::")
+                found[name].append((name, node, [a for a in arguments.named_children if a.type != "comment"]))
         return found
 
     def calls_in(self, node: Node, name: str) -> list[Node]:
@@ -323,6 +341,25 @@ class Unit:
         """The variable of this name at a byte: the innermost declaration in scope; None if there is none."""
         seen = (v for v in self.variables if v.name == name and v.scope[0] <= offset < v.scope[1])
         return max(seen, key=lambda v: v.scope[0], default=None)
+
+    def made(self, variable: Variable) -> str:
+        """The type of a variable, resolved; with ``auto``, that of what its value makes or copies, if that is plain."""
+        kind = self.resolve(variable.type)
+        value = variable.value
+        if variable.form != "plain" or kind not in ("auto", "const auto") or value is None:
+            return kind
+        if value.type == "identifier":
+            given = self.parameter(text_of(value), value.start_byte)
+            source = self.variable(text_of(value), value.start_byte) if given is None else None
+            if given is not None and given.kind != "pointer":
+                return self.resolve(given.type)
+            plain = source is not None and source.form in ("plain", "reference") and source is not variable
+            return self.made(source) if source is not None and plain else kind
+        made = self.resolve(text_of(value))
+        if (found := re.match(r"make_unique<(\w+)\[\]>\(", made)) is not None:
+            return f"unique_ptr<{found[1]}[]>"
+        found = re.match(r"((?:vector|array|valarray|basic_string)<[\w<>, ]+>|string)[({]", made)
+        return found[1] if found is not None else kind
 
     def parameter(self, name: str, offset: int) -> Parameter | None:
         """The parameter of this name at a byte; None if the name is a variable or unknown."""

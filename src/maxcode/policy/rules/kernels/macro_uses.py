@@ -16,6 +16,7 @@ from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, chang
 _MANY = 16  # uses inside one another; with more of them the text stays
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|undef)", re.MULTILINE)
 _EXPRESSION = re.compile(r"[\w\s.+\-*/%()\[\],<>!&|?:]+|(?:[<>=!]=|&&|\|\|)")
+_FIXED = PURE | {"acos", "asin", "sinh", "cosh", "tanh", "expf", "logf", "exp2", "expm1", "log1p"}
 _MOVES = ("[", "++", "--", "=", "+=", "-=", "{", ";", "->", ".")
 
 Bodies = Mapping[str, tuple[tuple[str, ...] | None, str]]  # of macros, by name: parameters and text
@@ -54,7 +55,7 @@ def _moving(unit: Unit, function: Function, body: Body) -> frozenset[str]:
 def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY) -> bool:
     words = {token.text for token in macro.body}
     inner = [unit.macros[word] for word in words if word in unit.macros]
-    called = any(a.is_word and a.text not in PURE and b.text == "(" for a, b in pairwise(macro.body))
+    called = any(a.is_word and a.text not in _FIXED and b.text == "(" for a, b in pairwise(macro.body))
     moving = called or not words.isdisjoint({*_MOVES, *names})
     return not depth or moving or any(_moves(unit, one, names, depth - 1) for one in inner)
 

@@ -17,17 +17,15 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of
-from maxcode.policy.rules.kernels.arguments import ALLOCATES
 from maxcode.policy.rules.kernels.effects import sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
-from maxcode.policy.rules.kernels.nest import Body, Loop, Other, every, lexed
+from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
+from maxcode.policy.rules.kernels.objects import ALLOCATES, owns
 
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
-_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(")
-_TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them
-_OWNER = re.compile(r"(?:vector|array|valarray|span|unique_ptr)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>")
+_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(|new [\w: ]+\[")
 
 
 def hides_access(unit: Unit, function: Function, body: Body) -> bool:
@@ -36,7 +34,6 @@ def hides_access(unit: Unit, function: Function, body: Body) -> bool:
     return (
         any(_points_into(one.text) for one in every(body) if isinstance(one, Other))
         or bool(given & _assigned(unit, function))
-        or any(_TOLD.search(line) for one in every(body) if isinstance(one, Loop) for line in one.pragmas)
         or not all(_is_array(unit, function, name) for name in _before(body, "["))
         or bool(hidden_macros(unit, function, body))
         or is_watched(unit, function.node.start_byte, function.node.end_byte)
@@ -80,7 +77,7 @@ def _is_array(unit: Unit, function: Function, name: str) -> bool:
     if local or given:
         return all(_is_own(unit, one, steady) for one in local) and all(_is_given(unit, one) for one in given)
     outside = [one for one in unit.variables if one.name == name and one.home is None]
-    return all(one.form == "array" or (one.form == "pointer" and steady) or _owns(unit, one.type) for one in outside)
+    return all(one.form == "array" or (one.form == "pointer" and steady) or owns(unit, one.type) for one in outside)
 
 
 def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
@@ -90,25 +87,17 @@ def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
         case "array":
             return True
         case "pointer":
-            own = _OWN_MEMORY.match(value) is not None or value.startswith("new ")
-            return steady and (own or "restrict" in text_of(variable.declarator))
+            return steady and (_OWN_MEMORY.match(value) is not None or "restrict" in text_of(variable.declarator))
         case "plain":
-            return unit.language == "cpp" and _owns(unit, variable.type) and "span<" not in unit.resolve(variable.type)
+            kind = unit.made(variable)
+            return unit.language == "cpp" and owns(unit, kind) and "span<" not in kind
     return False
 
 
 def _is_given(unit: Unit, one: Parameter) -> bool:
     if one.kind == "pointer" or (one.kind == "value" and unit.language == "c"):
         return True
-    return unit.is_number(one.type) or _owns(unit, one.type)
-
-
-def _owns(unit: Unit, kind: str) -> bool:
-    """Whether a type is a row of elements, each in memory of its own: not so the bits of a ``vector<bool>``."""
-    if unit.language == "c":
-        return True
-    held = _OWNER.fullmatch(unit.resolve(kind))
-    return held is not None and held[1] != "bool"
+    return unit.is_number(one.type) or owns(unit, one.type)
 
 
 def _has_cast_address(unit: Unit, function: Function) -> bool:

@@ -29,6 +29,9 @@ from maxcode.policy.rules.kernels.nest import (
 
 _NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "ptrdiff_t", "const double", "const int"})
 
+_TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them, which stays as it is
+_WHOLE = re.compile(r"\babs ?(?=\()|\. ?(?:size|length) ?\( ?\)|\(int\) ?\w+ ?\([^()]*\)")
+
 
 def read(body: Node) -> Body:
     """The items of a ``{...}`` node."""
@@ -40,7 +43,8 @@ def read(body: Node) -> Body:
         if child.type == "preproc_call":
             pragmas.append(_flat(text_of(child)))
             continue
-        items = _items(child)
+        told = any(_TOLD.search(line) for line in pragmas)
+        items = (Other(text_of(child)),) if told else _items(child)
         if pragmas and items and isinstance(items[0], Loop):
             items = (replace(items[0], pragmas=tuple(pragmas)), *items[1:])
         elif pragmas:
@@ -114,15 +118,22 @@ def _loop(node: Node) -> Loop | None:
 
 def _has_fraction(bound: str, node: Node) -> bool:
     """Whether a bound may be between two whole numbers: a call, a constant with a point, a name of such a type."""
+    inside = ""
     while node.parent is not None:
         node = node.parent
+        inside = text_of(node) if node.type == "function_definition" else inside
     text = text_of(node)
     own = re.findall(r"\btypedef\s+(?:double|float)\s+(\w+)|\bdefine\s+(\w+)\s+(?:double|float)\b", text)
     kinds = "|".join(["double", "float", "auto", *(one or other for one, other in own)])
-    real = rf"\b(?:{kinds})\b(?:[\s*&>]|const\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"
-    names = words_in(bound)
-    called = re.search(r"\w ?\(", bound) is not None
-    return called or "." in bound or any(re.search(rf"{real}\b{name}\b", text) for name in names if not name.isdigit())
+    between = r"\b(?:[\s*&>]|const\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"  # a type and a name of its list
+    bound = _WHOLE.sub("", bound)
+    if "." in bound or re.search(r"\w ?\(", bound):
+        return True
+    for name in (word for word in words_in(bound) if not word.isdigit()):
+        own_name = re.search(rf"\b(?:int|long|size_t|ptrdiff_t|unsigned|short){between}\b{name}\b", inside)
+        if re.search(rf"\b(?:{kinds}){between}\b{name}\b", inside if own_name else text):
+            return True
+    return False
 
 
 def _closed(bound: str) -> str:

@@ -66,7 +66,7 @@ def _owns(unit: Unit, name: str, offset: int) -> bool:
     if variable is None or variable.form == "reference":
         return False
     if variable.form != "pointer":
-        return not _is_view(unit, variable.type)
+        return not _is_view(unit, unit.made(variable))
     value = text_of(variable.value) if variable.value is not None else ""
     fresh = re.match(r'"|(?:\([^()]*\))?\s*(?:std::)?(?:malloc|calloc|aligned_alloc|new)\b', value)
     texts = [token.text for token in unit.tokens_in(*variable.scope)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from tree_sitter import Node
@@ -118,15 +119,28 @@ def _has_fraction(unit: Unit, bound: Node) -> bool:
     known = (
         unit.type_of(one.text, one.start) for one in expanded(unit, bound.start_byte, bound.end_byte) if one.is_word
     )
-    member = any(
-        one.type == "field_expression" and one.parent is not None and one.parent.type != "call_expression"
-        for one in walk(bound)
-    ) and not unit.words.isdisjoint({"double", "float"})
+    named = [one for one in walk(bound) if one.type == "field_expression"]
+    named = [one for one in named if one.parent is not None and one.parent.type != "call_expression"]
+    member = bool(named) and not unit.words.isdisjoint({"double", "float"})
+    member = member and any(text_of(one).split(".")[-1].split(">")[-1].strip() not in _whole(unit) for one in named)
     return (
         member
         or "." in re.sub(r"\.\s*[A-Za-z_]", "", text_of(bound))
-        or any(kind is not None and re.search(r"\b(?:auto|double|float)\b", kind) for kind in known)
+        or any(kind is not None and re.match(r"[^{]*\b(?:auto|double|float)\b", kind) for kind in known)
     )
+
+
+@lru_cache(maxsize=8)
+def _whole(unit: Unit) -> frozenset[str]:
+    """The members of the classes of the program that are whole numbers in each of them."""
+    whole, others = set[str](), set[str]()
+    for node in unit.nodes("field_declaration"):
+        kind = node.child_by_field_name("type")
+        names = {text_of(one) for one in walk(node) if one.type == "field_identifier"}
+        number = kind is not None and unit.is_number(text_of(kind))
+        real = kind is not None and re.search(r"\b(?:double|float)\b", unit.resolve(text_of(kind))) is not None
+        (whole if number and not real else others).update(names)
+    return frozenset(whole - others)
 
 
 def _tiled(unit: Unit, outermost: Loop, loop: Loop, size: int) -> Edit:
