@@ -17,6 +17,7 @@ from maxcode.policy.rules.python.script import Script, Variable, script_of
 
 _ROUNDS = 12  # of the search for a fixed point; deeper chains stay unknown
 _READS = frozenset({"index", "count", "copy"})  # methods of a list that change nothing
+_LATER = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp)  # they run when the loop around may have ended
 _LOOKS = frozenset(
     {"len", "sorted", "sum", "min", "max", "enumerate", "set", "list", "tuple", "reversed", "any", "all", "map", "zip"}
 )
@@ -242,7 +243,8 @@ class Types:
         found: dict[Variable, list[ast.AST]] = {}
         for loop in (node for node in ast.walk(self.script.tree) if isinstance(node, ast.For)):
             inside = {node for part in (loop.target, *loop.body) for node in ast.walk(part)}
-            for name in (node for node in ast.walk(loop.target) if isinstance(node, ast.Name)):
+            read = {one for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+            for name in (one for one in ast.walk(loop.target) if isinstance(one, ast.Name) and one not in read):
                 variable = self.script.variable(name)
                 bound = self.script.bindings[variable] if variable is not None else []
                 found[loop, name.id] = [node for node in bound if node in inside]
@@ -252,7 +254,7 @@ class Types:
         """The innermost loop that binds the variable of a use in its body, or else the variable."""
         child: ast.AST = use
         for up in self.script.ancestors(use):
-            if up is variable[0]:
+            if up is variable[0] or isinstance(up, _LATER):
                 break
             if isinstance(up, ast.For) and child in up.body and (up, use.id) in self._bindings:
                 return up, use.id
@@ -274,6 +276,7 @@ class Types:
                 return True
             case ast.Call(func=func) as call:
                 is_joined = isinstance(func, ast.Attribute) and func.attr == "join"
+                is_joined = is_joined and self.of(func.value) in ("str", NEVER)
                 return use in call.args and (is_joined or self.script.is_builtin(func, *_LOOKS, "print"))
             case ast.Starred() as star:
                 above = self.script.parents[star]
@@ -346,7 +349,7 @@ class Types:
             return self._joined(node.args)
         if name in ("min", "max") and len(node.args) == 1 and not node.keywords:
             return self.element(node.args[0])
-        if name == "sum" and len(node.args) == 1:
+        if name == "sum" and len(node.args) == 1 and not node.keywords:
             return {"int": "int", "bool": "int", NEVER: NEVER}.get(str(self.element(node.args[0])), ANY)
         if name == "abs" and len(node.args) == 1:
             return {"int": "int", "bool": "int", "float": "float", NEVER: NEVER}.get(str(self.of(node.args[0])), ANY)

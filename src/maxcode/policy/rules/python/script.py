@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,12 +20,26 @@ from maxcode.code.source import Patch
 Variable = tuple[ast.AST, str]  # the node of its scope, and its name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_TRIES = (ast.Try, ast.TryStar)
+_HANDS_ON = frozenset({"open", "no_grad", "inference_mode"})  # what ``with`` makes of these lets errors out
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(builtins))
 _UNPREDICTABLE = frozenset({"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__"})
 _MODULES = frozenset(
     {
-        *("ast", "asyncio", "atexit", "builtins", "code", "ctypes", "dis", "faulthandler", "gc", "importlib"),
+        *(
+            "__main__",
+            "ast",
+            "asyncio",
+            "atexit",
+            "builtins",
+            "code",
+            "ctypes",
+            "dis",
+            "faulthandler",
+            "gc",
+            "importlib",
+        ),
         *("inspect", "multiprocessing", "pdb", "pickle", "runpy", "signal", "symtable", "threading", "trace"),
         *("traceback", "tracemalloc", "types", "unittest", "weakref"),
     }
@@ -63,9 +78,10 @@ class Script:
     def indent(self, statement: ast.stmt) -> str | None:
         """The white space before a statement that has its lines for itself; None if it shares them."""
         start, end = self.span(statement)
-        before = self.data[self._starts[statement.lineno - 1] : start].decode()
-        after = self.data[end:].split(b"\n", 1)[0].strip()
-        return before if not before.strip() and (not after or after.startswith(b"#")) else None
+        line = self._starts[statement.lineno - 1]
+        before, after = self.data[line:start].decode(), self.data[end:].split(b"\n", 1)[0].strip()
+        is_apart = not before.strip() and not self.data[:line].endswith(b"\\\n")
+        return before if is_apart and (not after or after.startswith(b"#")) else None
 
     def at_start(self, lines: str) -> Patch:
         """Inserts lines behind the imports at the top; without empty lines at their end if some follow."""
@@ -101,7 +117,8 @@ class Script:
             one for one in self.tree.body if isinstance(one, ast.Import) and self.offset(one.lineno, 0) < self.start
         ]
         is_there = any(alias.name == "sys" and alias.asname is None for one in tops for alias in one.names)
-        return "sys" if is_there and len(self.bindings[self.tree, "sys"]) == 1 else ""
+        bound = [name for (_, name), made in self.bindings.items() for _ in made]
+        return "sys" if is_there and bound.count("sys") == 1 else ""
 
     def fresh(self, wanted: str) -> str:
         """The name, with underscores behind it while the text uses it."""
@@ -203,6 +220,18 @@ class Script:
             yield up
             node = up
 
+    def may_catch(self, node: ast.AST) -> bool:
+        """Whether the function of a node goes on after an error in it: ``try``, and ``with`` of all but a few."""
+        scope, found = self.scope_of(node), self.ancestors(node)
+        around = itertools.takewhile(lambda up: up is not scope, found)
+        return any(isinstance(up, _TRIES) or (isinstance(up, ast.With) and not self._hands_on(up)) for up in around)
+
+    def _hands_on(self, block: ast.With) -> bool:
+        """Whether an error in a block certainly comes out of it.  No program here has an ``open`` of its own."""
+        calls = [item.context_expr.func for item in block.items if isinstance(item.context_expr, ast.Call)]
+        names = [getattr(one, "attr", getattr(one, "id", "")) for one in calls]
+        return len(names) == len(block.items) and all(name in _HANDS_ON for name in names)
+
     def is_in(self, node: ast.AST, *kinds: type[ast.AST]) -> bool:
         """Whether a node stands in one of these, inside of its scope."""
         scope = self.scope_of(node)
@@ -255,6 +284,8 @@ def _bound(node: ast.AST) -> Iterator[str]:
 def _unpredictable(node: ast.AST) -> str:
     match node:
         case ast.Name(id=name) if name in _UNPREDICTABLE:
+            return name
+        case ast.Call(func=ast.Name(id="dir" as name), args=[]):
             return name
         case ast.Attribute(attr=name) if name in _ATTRIBUTES or (re.fullmatch("__.*__", name) and name not in _USUAL):
             return name
