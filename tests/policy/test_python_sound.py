@@ -45,6 +45,9 @@ DECLINES = {
             "L, g = f()\nL.append('c')\nprint(*g)\n",
         "errors are caught in groups": "def f():\n    L = []\n    try:\n        L.append(1)\n        return L\n"
             "    except* OSError:\n        pass\n    finally:\n        print(1 in L)\nf()\n",
+        "max of lists": "M = [1]\nmax(M, [0]).append([2])\nL = []\nfor y in M:\n    L.append(y)\nprint(1 in L)\n",
+        "a sum begins with it": "L = []\nL.append(1)\nsum([], L).append(2)\nprint(2 in L)\n",
+        "a text shows the search": "L = []\nL.append(1)\nprint(f'{1 in L=}')\n",
         "all names are told": "L = []\nL.append(1)\nprint(1 in L, dir())\n",
     },
     "set_beside": {
@@ -61,6 +64,8 @@ DECLINES = {
     "memo_table": {
         "a sum from a real number": "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
             "print(f(2), f(sum([1, 1], start=0.0)))\n",
+        "a floor of its own": "import math\nclass A:\n    def __floor__(self):\n        return 2.0\ndef f(n):\n"
+            "    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(2), f(math.floor(A())))\n",
         "the program imports itself": "import __main__\ndef f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
             "print(f(2), __main__.f(2.0))\n",
     },
@@ -68,12 +73,23 @@ DECLINES = {
         "the error of a name is printed": "try:\n    print(k)\nexcept NameError as error:\n    print(error)\n"
             "for k in range(3):\n    print(k)\n",
     },
+    "read_lines": {
+        "it ends without the text": "import os\nprint('a')\ninput()\nos._exit(0)\n",
+        "bytes are written, too": "import sys\nprint('a')\ninput()\nsys.stdout.buffer.write(b'b')\n",
+        "another program writes, too": "import subprocess\nprint(input())\nsubprocess.run(['echo', input()])\n",
+    },
+    "write_lines": {
+        "parts of lines are counted": "import contextlib\nclass W:\n    def write(self, s):\n        n.append(s)\n"
+            "n = []\nwith contextlib.redirect_stdout(W()):\n    print(1, 2)\nprint(len(n))\n",
+    },
     "vectorise": {
         "a manager keeps the error": f"{NUMPY}import contextlib\ndef f(xs, c, d):\n    s, t = 0.0, 0.0\n"
             "    with contextlib.suppress(ZeroDivisionError):\n        for x in xs:\n            s += x\n"
             "            t += x * (c / d)\n    return s, t\n",
     },
     "njit_nest": {
+        "a zero without a sign": f"{NUMPY}def f(a, out, m):\n    for i in range(len(a)):\n        s = 0\n"
+            "        for j in range(m):\n            s += a[i, j]\n        out[i] = -s\n",
         "an axis too many": f"{NUMPY}def f(a):\n    for i in range(len(a)):\n        for j in range(a.shape[2]):\n"
             "            a[i, j] = a[i, j] + 1.0\n",
     },
@@ -86,6 +102,7 @@ KEPT = [
      "print(L)\n"),
     ("set_lookup", "def f():\n    L = []\n    L.append(1)\n    print(all(x in L for x in (1, 2)))\n    return L\n"
      "print(f())\n"),
+    ("set_lookup", "L = []\nL.append(1)\nn = 2\nprint(f'{n=} n={n + 1} {1 in L} sum={sum(L)}'.replace('=', ':'))\n"),
     ("popleft", "q = [1]\nwhile q:\n    print(q.pop(0))\ntry:\n    print(1 // 0)\nexcept Exception as error:\n"
      "    print(error)\n"),
     ("write_lines", "import sys\ndef f(sys):\n    print(1)\nf(2)\n"),

@@ -277,7 +277,7 @@ class Types:
             case ast.Call(func=func) as call:
                 is_joined = isinstance(func, ast.Attribute) and func.attr == "join"
                 is_joined = is_joined and self.of(func.value) in ("str", NEVER)
-                return use in call.args and (is_joined or self.script.is_builtin(func, *_LOOKS, "print"))
+                return use in call.args and (is_joined or gives_no_list(self.script, call, use, *_LOOKS, "print"))
             case ast.Starred() as star:
                 above = self.script.parents[star]
                 return isinstance(above, ast.Call) and self.script.is_builtin(above.func, "print", "min", "max")
@@ -324,7 +324,8 @@ class Types:
             case ast.Attribute(value=value, attr=name) if self.script.is_stdin(value):
                 return STDIN.get(name, ANY)
             case ast.Attribute(value=value, attr=name) if self.script.imported(value, "math"):
-                return MATH.get(name, ANY)
+                is_odd = name in ("floor", "ceil") and not all(self.of(one) in (*NUMBERS, NEVER) for one in node.args)
+                return ANY if is_odd else MATH.get(name, ANY)  # an object may say what its floor is
             case ast.Attribute(value=value, attr=name):
                 owner = self.of(value)
                 return TEXT.get(name, ANY) if owner == "str" else NEVER if owner == NEVER else ANY
@@ -354,6 +355,13 @@ class Types:
         if name == "abs" and len(node.args) == 1:
             return {"int": "int", "bool": "int", "float": "float", NEVER: NEVER}.get(str(self.of(node.args[0])), ANY)
         return CALLS.get(name, ANY)
+
+
+def gives_no_list(script: Script, call: ast.Call, use: ast.expr, *names: str) -> bool:
+    """Whether a call is one of these builtins and does not give back the list itself, as ``max`` of two lists does."""
+    is_start = isinstance(call.func, ast.Name) and call.func.id == "sum" and call.args[0] is not use
+    is_choice = script.is_builtin(call.func, "min", "max") and len(call.args) > 1
+    return script.is_builtin(call.func, *names) and not is_start and not is_choice
 
 
 def _is_plain(function: ast.FunctionDef) -> bool:

@@ -9,6 +9,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, method_call
+from maxcode.policy.rules.python.inferred import gives_no_list
 from maxcode.policy.rules.python.library_types import ANY, SCALARS
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script, Variable
@@ -115,7 +116,8 @@ def is_looked_at(read: Reading, use: ast.Name) -> bool:
             return value is use
         case ast.Call(func=func) as call:
             is_joined = isinstance(func, ast.Attribute) and func.attr == "join" and read.types.of(func.value) == "str"
-            return use in call.args and (is_joined or read.script.is_builtin(func, "len", "sorted", "sum", "print"))
+            is_read = gives_no_list(read.script, call, use, "len", "sorted", "sum", "print")
+            return use in call.args and (is_joined or is_read)
         case ast.UnaryOp(op=ast.Not()) | ast.If() | ast.While():
             return True
     return False

@@ -187,6 +187,14 @@ class Nest:
             for one in ast.walk(node)
         )
 
+    def _is_whole(self, node: ast.expr) -> bool:
+        """Whether a value may be made of a name that gets a whole number in the loops."""
+        made = (
+            one for one in ast.walk(self.loop) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+        )
+        whole = {_id(one.targets[0]) for one in made if type(getattr(one.value, "value", None)) is int}
+        return not self._is_real(node) and any(name.id in whole for name in names_in(node))
+
     def _element(self, node: ast.Subscript, counted: set[str]) -> None:
         array, written = indices(node)
         if self.arrays.setdefault(array.id, len(written)) != len(written) or array.id in counted:
@@ -225,6 +233,8 @@ class Nest:
             raise Unfit(f"{wrong[0]} is a number and an array, or an index that the loops work out")
         if any(type(axis) is not int or not 0 <= axis < self.arrays.get(name, 0) for name, axis in self.sized):
             raise Unfit("it asks for the size of an axis that the array does not have")
+        if any(isinstance(one, ast.UnaryOp) and self._is_whole(one.operand) for one in ast.walk(self.loop)):
+            raise Unfit("minus a whole number that numba makes a real one may be -0.0")
         self.reals = {name: None for name in self.reals if name not in local and name not in self.places}
         kinds = {
             **dict.fromkeys(self.arrays, ""),

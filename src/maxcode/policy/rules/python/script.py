@@ -298,11 +298,22 @@ def _unpredictable(node: ast.AST) -> str:
             return (
                 (node.module or ".") if star or node.level or (node.module or "").partition(".")[0] in _MODULES else ""
             )
+        case ast.JoinedStr(values=parts) if any(_is_quoted(*pair) for pair in itertools.pairwise(parts)):
+            return "= in a text"
         case ast.FunctionDef(name="__del__"):
             return "__del__"
         case ast.AsyncFunctionDef() | ast.Await() | ast.Match():
             return type(node).__name__
     return ""
+
+
+def _is_quoted(before: ast.expr, part: ast.expr) -> bool:
+    """Whether a text shows the words of an expression, which a rule may change: ``{x in L=}``."""
+    if not isinstance(before, ast.Constant) or not isinstance(part, ast.FormattedValue):
+        return False
+    shown, written = (re.sub(r"[\s()'\"]", "", one) for one in (str(before.value), ast.unparse(part.value)))
+    is_name = all(isinstance(node, ast.Name | ast.expr_context) for node in ast.walk(part.value))
+    return shown.endswith(f"{written}=") and not is_name
 
 
 @lru_cache(maxsize=64)
