@@ -45,6 +45,14 @@ DECLINES = {
             "L, g = f()\nL.append('c')\nprint(*g)\n",
         "errors are caught in groups": "def f():\n    L = []\n    try:\n        L.append(1)\n        return L\n"
             "    except* OSError:\n        pass\n    finally:\n        print(1 in L)\nf()\n",
+        "two names of one list": "M = N = [1]\nN.append([2])\nL = []\nfor y in M:\n    L.append(y)\nprint(1 in L)\n",
+        "a name in an expression": "M = (N := [1])\nN.append([2])\nL = []\nfor y in M:\n    L.append(y)\n"
+            "print(1 in L)\n",
+        "parts of what has a name": "K = M, N = [1], [2]\nK[0].append([2])\nL = []\nfor y in M:\n    L.append(y)\n"
+            "print(1 in L)\n",
+        "a comprehension in a class": "L = []\nL.append(1)\nclass A:\n    L = [5]\n"
+            "    y = [L.append(2) for _ in (1,)]\nprint(2 in L)\n",
+        "a comprehension over an element": "L = []\nL.append(1)\nK = [0 for L[0] in (7,)]\nprint(7 in L)\n",
         "max of lists": "M = [1]\nmax(M, [0]).append([2])\nL = []\nfor y in M:\n    L.append(y)\nprint(1 in L)\n",
         "a sum begins with it": "L = []\nL.append(1)\nsum([], L).append(2)\nprint(2 in L)\n",
         "a text shows the search": "L = []\nL.append(1)\nprint(f'{1 in L=}')\n",
@@ -83,6 +91,8 @@ DECLINES = {
             "n = []\nwith contextlib.redirect_stdout(W()):\n    print(1, 2)\nprint(len(n))\n",
     },
     "vectorise": {
+        "one name twice": f"{NUMPY}def f(xs, ys):\n    s = 0.0\n    for i, i in enumerate(xs):\n        s += ys[i]\n"
+            "    return s\n",
         "a manager keeps the error": f"{NUMPY}import contextlib\ndef f(xs, c, d):\n    s, t = 0.0, 0.0\n"
             "    with contextlib.suppress(ZeroDivisionError):\n        for x in xs:\n            s += x\n"
             "            t += x * (c / d)\n    return s, t\n",

@@ -140,9 +140,11 @@ class Types:
             case ast.arg(), _:
                 return self._of_parameter(node)
             case ast.Name(), ast.Assign(value=value) if node in parent.targets:
+                return self.of(value) if len(parent.targets) == 1 else _held(self.of(value))
+            case ast.Name(), ast.AnnAssign(value=ast.expr() as value):
                 return self.of(value)
-            case ast.Name(), ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
-                return self.of(value)
+            case ast.Name(), ast.NamedExpr():
+                return self.of(parent)
             case ast.Name(), ast.AugAssign(op=op, value=value):
                 return self._binary(op, self._known.get(self.script.variable(node) or (node, ""), ANY), self.of(value))
             case ast.Name(), ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
@@ -159,7 +161,8 @@ class Types:
             return ANY
         match above:
             case ast.Assign(value=ast.Tuple(elts=values)) if len(values) == len(parent.elts):
-                return ANY if any(isinstance(one, ast.Starred) for one in values) else self.of(values[place])
+                is_known = len(above.targets) == 1 and not any(isinstance(one, ast.Starred) for one in values)
+                return self.of(values[place]) if is_known else ANY
             case ast.Assign(value=value):
                 return self.element(value)
             case ast.For(iter=over) | ast.comprehension(iter=over):
@@ -203,7 +206,7 @@ class Types:
             case ast.IfExp(body=body, orelse=orelse):
                 return self._joined([body, orelse])
             case ast.NamedExpr(value=value):
-                return self.of(value)
+                return _held(self.of(value))  # by two names, maybe
             case ast.Compare(left=left, comparators=others):
                 return "bool" if all(self.of(one) in SCALARS for one in (left, *others)) else ANY
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
@@ -275,9 +278,8 @@ class Types:
             case ast.Compare():
                 return True
             case ast.Call(func=func) as call:
-                is_joined = isinstance(func, ast.Attribute) and func.attr == "join"
-                is_joined = is_joined and self.of(func.value) in ("str", NEVER)
-                return use in call.args and (is_joined or gives_no_list(self.script, call, use, *_LOOKS, "print"))
+                joined = self.of(func.value) if isinstance(func, ast.Attribute) and func.attr == "join" else ANY
+                return use in call.args and (joined != ANY or gives_no_list(self.script, call, use, *_LOOKS, "print"))
             case ast.Starred() as star:
                 above = self.script.parents[star]
                 return isinstance(above, ast.Call) and self.script.is_builtin(above.func, "print", "min", "max")

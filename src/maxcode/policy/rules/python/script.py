@@ -155,13 +155,16 @@ class Script:
         if name.id in self._declared:
             return None
         node: ast.AST | None = name
+        sees_class = True
         while node is not None:
             inner = node
             node = self.parents.get(node)
-            if isinstance(node, _COMPREHENSIONS) and name.id in _targets(node) and not _within(name, first_iter(node)):
-                return node, name.id
+            if isinstance(node, _COMPREHENSIONS) and not _within(name, first_iter(node)):
+                if name.id in _targets(node):
+                    return node, name.id
+                sees_class = False
             is_own = isinstance(node, ast.Module) or (isinstance(node, _FUNCTIONS) and _is_inside(node, inner))
-            if is_own or (isinstance(node, ast.ClassDef) and self.scope_of(name) is node):
+            if is_own or (sees_class and isinstance(node, ast.ClassDef) and self.scope_of(name) is node):
                 assert node is not None
                 if (node, name.id) in self.bindings:
                     return node, name.id
@@ -262,7 +265,7 @@ def first_iter(comprehension: ast.AST) -> ast.expr:
 def _targets(node: ast.AST) -> set[str]:
     generators: list[ast.comprehension] = getattr(node, "generators", [])
     names = (one for generator in generators for one in ast.walk(generator.target))
-    return {one.id for one in names if isinstance(one, ast.Name)}
+    return {one.id for one in names if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

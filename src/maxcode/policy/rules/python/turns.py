@@ -56,7 +56,7 @@ def head_of(script: Script, loop: ast.For) -> Head:
             return Head(index, {}, first, last, (*_sized(script, first), *_sized(script, last)))
         case ast.Tuple(elts=[ast.Name(id=index), ast.Name(id=item)]), ast.Call(
             func=func, args=[ast.Name(id=array)], keywords=[]
-        ) if script.is_builtin(func, "enumerate"):
+        ) if script.is_builtin(func, "enumerate") and index != item:
             return Head(index, {item: array}, ast.Constant(0), _length([array]), (array,))
         case ast.Tuple(elts=targets), ast.Call(func=func, args=given, keywords=[]) if script.is_builtin(func, "zip"):
             names, arrays = ([one.id for one in nodes if isinstance(one, ast.Name)] for nodes in (targets, given))
