@@ -53,6 +53,7 @@ DECLINES = {
         "a comprehension in a class": "L = []\nL.append(1)\nclass A:\n    L = [5]\n"
             "    y = [L.append(2) for _ in (1,)]\nprint(2 in L)\n",
         "a comprehension over an element": "L = []\nL.append(1)\nK = [0 for L[0] in (7,)]\nprint(7 in L)\n",
+        "a name of a class": "L = []\ndef g():\n    return 3\nclass A:\n    L.append(g())\nprint(3 in L)\n",
         "max of lists": "M = [1]\nmax(M, [0]).append([2])\nL = []\nfor y in M:\n    L.append(y)\nprint(1 in L)\n",
         "a sum begins with it": "L = []\nL.append(1)\nsum([], L).append(2)\nprint(2 in L)\n",
         "a text shows the search": "L = []\nL.append(1)\nprint(f'{1 in L=}')\n",
@@ -68,12 +69,17 @@ DECLINES = {
         "the caller prints the error": "def f():\n    q = [1]\n    q.pop(0)\n    return q.pop(0)\ntry:\n    f()\n"
             "except IndexError as error:\n    print(error)\n",
     },
-    "append_in_place": {"a sum in parentheses": "s = ''\ns = (s + 'a' + 'b')\nprint(s)\n"},
+    "append_in_place": {
+        "a text that says what % is": "class S(str):\n    def __rmod__(self, other):\n        return [1]\n"
+            "s = 'a'\nt = 'x' % S()\ns = s + t + 'b'\n",
+        "a sum in parentheses": "s = ''\ns = (s + 'a' + 'b')\nprint(s)\n"},
     "memo_table": {
         "a sum from a real number": "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
             "print(f(2), f(sum([1, 1], start=0.0)))\n",
         "a floor of its own": "import math\nclass A:\n    def __floor__(self):\n        return 2.0\ndef f(n):\n"
             "    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(2), f(math.floor(A())))\n",
+        "which object it is counts": "def f(n):\n    return 999 * n if n < 2 else f(n - 1) + f(n - 2)\n"
+            "print(f(9) is f(9))\n",
         "the program imports itself": "import __main__\ndef f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
             "print(f(2), __main__.f(2.0))\n",
     },
@@ -91,6 +97,8 @@ DECLINES = {
             "n = []\nwith contextlib.redirect_stdout(W()):\n    print(1, 2)\nprint(len(n))\n",
     },
     "vectorise": {
+        "a number that comes later": f"{NUMPY}def f(xs):\n    s = 0.0\n    for x in xs:\n        s += x * c\n"
+            "    return s\nprint(f(np.array([])))\nc = np.float64(2)\n",
         "one name twice": f"{NUMPY}def f(xs, ys):\n    s = 0.0\n    for i, i in enumerate(xs):\n        s += ys[i]\n"
             "    return s\n",
         "a manager keeps the error": f"{NUMPY}import contextlib\ndef f(xs, c, d):\n    s, t = 0.0, 0.0\n"
@@ -113,6 +121,7 @@ KEPT = [
     ("set_lookup", "def f():\n    L = []\n    L.append(1)\n    print(all(x in L for x in (1, 2)))\n    return L\n"
      "print(f())\n"),
     ("set_lookup", "L = []\nL.append(1)\nn = 2\nprint(f'{n=} n={n + 1} {1 in L} sum={sum(L)}'.replace('=', ':'))\n"),
+    ("memo_table", "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(9), f(3) is None)\n"),
     ("popleft", "q = [1]\nwhile q:\n    print(q.pop(0))\ntry:\n    print(1 // 0)\nexcept Exception as error:\n"
      "    print(error)\n"),
     ("write_lines", "import sys\ndef f(sys):\n    print(1)\nf(2)\n"),

@@ -93,7 +93,7 @@ def _added(read: Reading, call: ast.Call, name: str) -> list[Patch] | None:
         return None
     if isinstance(value, ast.Name | ast.Constant):
         return [script.after(statement, f"{name}.add({script.source(value)})")]
-    if value.lineno != value.end_lineno:
+    if value.lineno != value.end_lineno or isinstance(script.scope_of(statement), ast.ClassDef):
         return None
     kept = script.fresh(f"{name}_new")
     made = script.before(statement, f"{kept} = {script.source(value)}")

@@ -303,8 +303,8 @@ def _unpredictable(node: ast.AST) -> str:
             )
         case ast.JoinedStr(values=parts) if any(_is_quoted(*pair) for pair in itertools.pairwise(parts)):
             return "= in a text"
-        case ast.FunctionDef(name="__del__"):
-            return "__del__"
+        case ast.FunctionDef(name="__del__" | "__rmod__" as name):
+            return name
         case ast.AsyncFunctionDef() | ast.Await() | ast.Match():
             return type(node).__name__
     return ""

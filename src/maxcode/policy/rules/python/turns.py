@@ -311,7 +311,10 @@ def is_surely_bound(read: Reading, loop: ast.stmt, node: ast.Name) -> bool:
     if any(isinstance(one, ast.ExceptHandler) or isinstance(getattr(one, "ctx", None), ast.Del) for one in bound):
         return False
     if isinstance(variable[0], ast.Module):
-        return any(script.parents.get(one) in script.tree.body for one in bound)
+        above = [
+            one for one in map(script.parents.get, bound) if isinstance(one, ast.stmt) and one.lineno < loop.lineno
+        ]
+        return any(one in script.tree.body for one in above)
     if variable[0] is not script.scope_of(loop):
         return False
     return any(isinstance(one, ast.arg) for one in bound) or any(one in bound for one in _bound_before(script, loop))
