@@ -5,8 +5,9 @@ needs (``inferred.py``), in a program that does nothing unpredictable (``script.
 about numpy arrays (``arrays.py``) ask for the types when the program runs, and keep the old code for others.
 """
 
+from maxcode.policy.rules.python.filling import comprehension
 from maxcode.policy.rules.python.functions import memo_table
-from maxcode.policy.rules.python.lists import comprehension, popleft, set_lookup
+from maxcode.policy.rules.python.lists import popleft, set_lookup
 from maxcode.policy.rules.python.loops import append_in_place, into_function, length_once
 from maxcode.policy.rules.python.njit import njit_nest
 from maxcode.policy.rules.python.searches import set_beside

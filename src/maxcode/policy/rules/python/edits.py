@@ -12,6 +12,8 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.python.inferred import Types
 from maxcode.policy.rules.python.script import Script, Variable
 
+_READERS = ("any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,11 @@ class Reading:
         return [use for use in self.script.uses.get(variable, []) if isinstance(use.ctx, ast.Load)]
 
     def is_bound_by_names(self, variable: Variable) -> bool:
-        """Whether a variable of a function or of the module is bound by assignments, loops and the like alone, and no
-        other file uses it."""
+        """Whether a variable of a function or of the module is bound by assignments, loops and the like alone, no other
+        file uses it, and Python itself runs its function."""
         is_own = isinstance(variable[0], ast.FunctionDef) or variable[1] not in self.types.outside
+        makers = getattr(variable[0], "decorator_list", [])
+        is_own = is_own and not any("jit" in self.script.source(one) for one in makers)
         is_place = isinstance(variable[0], ast.Module | ast.FunctionDef) and is_own
         return is_place and all(isinstance(one, ast.Name) for one in self.script.bindings.get(variable, []))
 
@@ -64,3 +68,28 @@ def method_call(name: ast.Name, script: Script) -> tuple[str, ast.Call] | None:
     if call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
         return None
     return attribute.attr, call
+
+
+def is_empty_list(read: Reading, value: ast.expr) -> bool:
+    """Whether an expression makes an empty list."""
+    if isinstance(value, ast.Call):
+        return read.script.is_builtin(value.func, "list") and not value.args and not value.keywords
+    return isinstance(value, ast.List) and not value.elts
+
+
+def is_later(script: Script, use: ast.Name) -> bool:
+    """Whether a use may run at another time than its place in the function of its variable: in a function in it, or in
+    a generator that is not read to its end at once."""
+    variable = script.variable(use)
+    if variable is None or script.scope_of(use) is not variable[0]:
+        return True
+    return any(isinstance(up, ast.GeneratorExp) and not is_read_at_once(script, up) for up in script.ancestors(use))
+
+
+def is_read_at_once(script: Script, generator: ast.GeneratorExp) -> bool:
+    """Whether a generator is the argument of what reads it before anything else happens."""
+    call = script.parents[generator]
+    if not isinstance(call, ast.Call) or generator not in call.args:
+        return False
+    is_join = isinstance(call.func, ast.Attribute) and call.func.attr == "join"
+    return is_join or script.is_builtin(call.func, *_READERS)

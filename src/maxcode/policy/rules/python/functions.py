@@ -58,10 +58,18 @@ def _hindrance(read: Reading, function: ast.FunctionDef, is_called: bool) -> str
         return f"not all arguments of {function.name} are known to be whole numbers or texts"
     if types.returned(function) not in SCALARS:
         return f"what {function.name} returns is no known number or text"
+    if any(isinstance(node, ast.Compare) and _asks_which(node) for node in ast.walk(script.tree)):
+        return f"the program asks by `is` which object something is, and {function.name} would return the same again"
     bound = all(script.bindings[function, parameter.arg] == [parameter] for parameter in parameters)
     if not bound or not all(_is_pure(read, function, one) for one in _body(function)):
         return f"{function.name} does more than work out a result from its arguments"
     return ""
+
+
+def _asks_which(compare: ast.Compare) -> bool:
+    """Whether ``is`` compares objects that are no constants."""
+    is_which = any(isinstance(op, ast.Is | ast.IsNot) for op in compare.ops)
+    return is_which and not any(isinstance(one, ast.Constant) for one in (compare.left, *compare.comparators))
 
 
 def _body(function: ast.FunctionDef) -> list[ast.stmt]:

@@ -17,6 +17,7 @@ from maxcode.policy.rules.python.script import Script, Variable, script_of
 
 _ROUNDS = 12  # of the search for a fixed point; deeper chains stay unknown
 _READS = frozenset({"index", "count", "copy"})  # methods of a list that change nothing
+_LATER = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp)  # they run when the loop around may have ended
 _LOOKS = frozenset(
     {"len", "sorted", "sum", "min", "max", "enumerate", "set", "list", "tuple", "reversed", "any", "all", "map", "zip"}
 )
@@ -139,9 +140,11 @@ class Types:
             case ast.arg(), _:
                 return self._of_parameter(node)
             case ast.Name(), ast.Assign(value=value) if node in parent.targets:
+                return self.of(value) if len(parent.targets) == 1 else _held(self.of(value))
+            case ast.Name(), ast.AnnAssign(value=ast.expr() as value):
                 return self.of(value)
-            case ast.Name(), ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
-                return self.of(value)
+            case ast.Name(), ast.NamedExpr():
+                return self.of(parent)
             case ast.Name(), ast.AugAssign(op=op, value=value):
                 return self._binary(op, self._known.get(self.script.variable(node) or (node, ""), ANY), self.of(value))
             case ast.Name(), ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
@@ -158,7 +161,8 @@ class Types:
             return ANY
         match above:
             case ast.Assign(value=ast.Tuple(elts=values)) if len(values) == len(parent.elts):
-                return ANY if any(isinstance(one, ast.Starred) for one in values) else self.of(values[place])
+                is_known = len(above.targets) == 1 and not any(isinstance(one, ast.Starred) for one in values)
+                return self.of(values[place]) if is_known else ANY
             case ast.Assign(value=value):
                 return self.element(value)
             case ast.For(iter=over) | ast.comprehension(iter=over):
@@ -202,7 +206,7 @@ class Types:
             case ast.IfExp(body=body, orelse=orelse):
                 return self._joined([body, orelse])
             case ast.NamedExpr(value=value):
-                return self.of(value)
+                return _held(self.of(value))  # by two names, maybe
             case ast.Compare(left=left, comparators=others):
                 return "bool" if all(self.of(one) in SCALARS for one in (left, *others)) else ANY
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
@@ -242,7 +246,8 @@ class Types:
         found: dict[Variable, list[ast.AST]] = {}
         for loop in (node for node in ast.walk(self.script.tree) if isinstance(node, ast.For)):
             inside = {node for part in (loop.target, *loop.body) for node in ast.walk(part)}
-            for name in (node for node in ast.walk(loop.target) if isinstance(node, ast.Name)):
+            read = {one for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+            for name in (one for one in ast.walk(loop.target) if isinstance(one, ast.Name) and one not in read):
                 variable = self.script.variable(name)
                 bound = self.script.bindings[variable] if variable is not None else []
                 found[loop, name.id] = [node for node in bound if node in inside]
@@ -252,7 +257,7 @@ class Types:
         """The innermost loop that binds the variable of a use in its body, or else the variable."""
         child: ast.AST = use
         for up in self.script.ancestors(use):
-            if up is variable[0]:
+            if up is variable[0] or isinstance(up, _LATER):
                 break
             if isinstance(up, ast.For) and child in up.body and (up, use.id) in self._bindings:
                 return up, use.id
@@ -273,8 +278,8 @@ class Types:
             case ast.Compare():
                 return True
             case ast.Call(func=func) as call:
-                is_joined = isinstance(func, ast.Attribute) and func.attr == "join"
-                return use in call.args and (is_joined or self.script.is_builtin(func, *_LOOKS, "print"))
+                joined = self.of(func.value) if isinstance(func, ast.Attribute) and func.attr == "join" else ANY
+                return use in call.args and (joined != ANY or gives_no_list(self.script, call, use, *_LOOKS, "print"))
             case ast.Starred() as star:
                 above = self.script.parents[star]
                 return isinstance(above, ast.Call) and self.script.is_builtin(above.func, "print", "min", "max")
@@ -321,7 +326,8 @@ class Types:
             case ast.Attribute(value=value, attr=name) if self.script.is_stdin(value):
                 return STDIN.get(name, ANY)
             case ast.Attribute(value=value, attr=name) if self.script.imported(value, "math"):
-                return MATH.get(name, ANY)
+                is_odd = name in ("floor", "ceil") and not all(self.of(one) in (*NUMBERS, NEVER) for one in node.args)
+                return ANY if is_odd else MATH.get(name, ANY)  # an object may say what its floor is
             case ast.Attribute(value=value, attr=name):
                 owner = self.of(value)
                 return TEXT.get(name, ANY) if owner == "str" else NEVER if owner == NEVER else ANY
@@ -346,11 +352,18 @@ class Types:
             return self._joined(node.args)
         if name in ("min", "max") and len(node.args) == 1 and not node.keywords:
             return self.element(node.args[0])
-        if name == "sum" and len(node.args) == 1:
+        if name == "sum" and len(node.args) == 1 and not node.keywords:
             return {"int": "int", "bool": "int", NEVER: NEVER}.get(str(self.element(node.args[0])), ANY)
         if name == "abs" and len(node.args) == 1:
             return {"int": "int", "bool": "int", "float": "float", NEVER: NEVER}.get(str(self.of(node.args[0])), ANY)
         return CALLS.get(name, ANY)
+
+
+def gives_no_list(script: Script, call: ast.Call, use: ast.expr, *names: str) -> bool:
+    """Whether a call is one of these builtins and does not give back the list itself, as ``max`` of two lists does."""
+    is_start = isinstance(call.func, ast.Name) and call.func.id == "sum" and call.args[0] is not use
+    is_choice = script.is_builtin(call.func, "min", "max") and len(call.args) > 1
+    return script.is_builtin(call.func, *names) and not is_start and not is_choice
 
 
 def _is_plain(function: ast.FunctionDef) -> bool:

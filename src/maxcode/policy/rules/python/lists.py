@@ -1,18 +1,20 @@
-"""Rules about lists: a set beside what is searched, a deque for a queue, a comprehension for what is filled."""
+"""Rules about lists: a set beside what is searched, a deque for a queue."""
 
 from __future__ import annotations
 
 import ast
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.edits import Reading, method_call
+from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, method_call
+from maxcode.policy.rules.python.inferred import gives_no_list
 from maxcode.policy.rules.python.library_types import ANY, SCALARS
 from maxcode.policy.rules.python.reading import reading
-from maxcode.policy.rules.python.script import Variable
+from maxcode.policy.rules.python.script import Script, Variable
+
+_OF_INDICES = frozenset({"IndexError", "LookupError", "Exception", "BaseException"})
 
 
 def set_lookup(unit: Unit) -> Iterable[Edit]:
@@ -83,12 +85,6 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
     return read.edit("set_lookup", f"{variable[1]} in {read.place(searches[0])}", what, patches, *searches)
 
 
-def is_empty_list(read: Reading, value: ast.expr) -> bool:
-    if isinstance(value, ast.Call):
-        return read.script.is_builtin(value.func, "list") and not value.args and not value.keywords
-    return isinstance(value, ast.List) and not value.elts
-
-
 def _added(read: Reading, call: ast.Call, name: str) -> list[Patch] | None:
     """The same element added to the set, after it was appended; None if it may have no hash."""
     script, value = read.script, call.args[0]
@@ -97,7 +93,7 @@ def _added(read: Reading, call: ast.Call, name: str) -> list[Patch] | None:
         return None
     if isinstance(value, ast.Name | ast.Constant):
         return [script.after(statement, f"{name}.add({script.source(value)})")]
-    if value.lineno != value.end_lineno:
+    if value.lineno != value.end_lineno or isinstance(script.scope_of(statement), ast.ClassDef):
         return None
     kept = script.fresh(f"{name}_new")
     made = script.before(statement, f"{kept} = {script.source(value)}")
@@ -120,7 +116,8 @@ def is_looked_at(read: Reading, use: ast.Name) -> bool:
             return value is use
         case ast.Call(func=func) as call:
             is_joined = isinstance(func, ast.Attribute) and func.attr == "join" and read.types.of(func.value) == "str"
-            return use in call.args and (is_joined or read.script.is_builtin(func, "len", "sorted", "sum", "print"))
+            is_read = gives_no_list(read.script, call, use, "len", "sorted", "sum", "print")
+            return use in call.args and (is_joined or is_read)
         case ast.UnaryOp(op=ast.Not()) | ast.If() | ast.While():
             return True
     return False
@@ -131,11 +128,9 @@ def _is_returned(read: Reading, use: ast.Name) -> bool:
     script, variable = read.script, read.script.variable(use)
     above = script.parents[use]
     above = script.parents[above] if isinstance(above, ast.Tuple) else above
-    if variable is None or not isinstance(above, ast.Return) or script.is_in(above, ast.Try):
+    if variable is None or not isinstance(above, ast.Return) or script.is_in(above, ast.Try, ast.TryStar):
         return False
-    return all(
-        script.scope_of(one) is variable[0] for one in script.uses[variable]
-    )  # no other function goes on with it
+    return not any(is_later(script, one) for one in script.uses[variable])  # nothing goes on with it
 
 
 def popleft(unit: Unit) -> Iterable[Edit]:
@@ -163,8 +158,8 @@ def _popleft(read: Reading, variable: Variable) -> Edit | None:
     taken: list[ast.Name] = []
     for use in script.uses.get(variable, []):
         parent, found = script.parents[use], method_call(use, script)
-        if script.is_in(use, ast.Try):
-            read.miss("popleft", use, f"an error of {variable[1]} may be caught here, whose words would differ")
+        if script.may_catch(use) or (_may_fail(read, use) and _tells_errors(script)):
+            read.miss("popleft", use, f"an error of {variable[1]} may be caught, whose words would differ")
             return None
         if isinstance(use.ctx, ast.Store):
             if not isinstance(parent, ast.Assign) or parent.targets != [use] or not _is_new_list(read, parent.value):
@@ -192,6 +187,22 @@ def _is_zero(arguments: list[ast.expr]) -> bool:
     return len(arguments) == 1 and isinstance(arguments[0], ast.Constant) and arguments[0].value == 0
 
 
+def _may_fail(read: Reading, use: ast.Name) -> bool:
+    """Whether a use may ask an empty queue for an element: it is in no loop or branch for a queue that is not empty."""
+    found = method_call(use, read.script)
+    if not isinstance(read.script.parents[use], ast.Subscript) and (found is None or found[0] != "pop"):
+        return False
+    guards = (up.test for up in read.script.ancestors(use) if isinstance(up, ast.While | ast.If))
+    return not any(isinstance(one, ast.Name) and one.id == use.id for test in guards for one in ast.walk(test))
+
+
+def _tells_errors(script: Script) -> bool:
+    """Whether the program looks at errors of indices that it catches."""
+    handlers = (node for node in ast.walk(script.tree) if isinstance(node, ast.ExceptHandler) and node.name)
+    kinds = {one.id for node in handlers if node.type for one in ast.walk(node.type) if isinstance(one, ast.Name)}
+    return not kinds.isdisjoint(_OF_INDICES)
+
+
 def _is_queue_method(found: tuple[str, ast.Call] | None) -> bool:
     if found is None:
         return False
@@ -217,87 +228,3 @@ def _is_end(index: ast.expr) -> bool:
     if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
         return isinstance(index.operand, ast.Constant) and index.operand.value == 1
     return isinstance(index, ast.Constant) and index.value == 0
-
-
-def comprehension(unit: Unit) -> Iterable[Edit]:
-    """Fill a new list by a comprehension in place of a loop that appends."""
-    read = reading(unit)
-    for node in ast.walk(read.script.tree) if read else ():
-        for body in _bodies(node):
-            for made, loop in itertools.pairwise(body):
-                if read is not None and (found := _comprehension(read, made, loop)):
-                    yield found
-
-
-def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    if not isinstance(node, ast.ClassDef):
-        for field in ("body", "orelse", "finalbody"):
-            found = getattr(node, field, None)
-            if isinstance(found, list):
-                yield found
-
-
-def _comprehension(read: Reading, made: ast.stmt, loop: ast.stmt) -> Edit | None:
-    script = read.script
-    if not (isinstance(made, ast.Assign) and isinstance(loop, ast.For) and is_empty_list(read, made.value)):
-        return None
-    if len(made.targets) != 1 or not isinstance(target := made.targets[0], ast.Name) or loop.orelse:
-        return None
-    body, test = loop.body, ""
-    if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
-        test, body = f" if {script.source(body[0].test)}", body[0].body
-    element = _appended(read, body, target)
-    if element is None:
-        read.miss("comprehension", loop, f"the loop does more than append to {target.id}")
-        return None
-    if script.is_in(loop, ast.Try) or script.indent(made) is None:
-        read.miss("comprehension", loop, "an error in the loop may be caught, or its line holds more")
-        return None
-    if not _is_closed(read, loop, target):
-        read.miss("comprehension", loop, f"{target.id} or the loop's variables are used in or after it")
-        return None
-    if isinstance(element, ast.Tuple) and not script.source(element).startswith("("):
-        return None
-    written = f"[{script.source(element)} for {script.source(loop.target)} in {_iterated(read, loop.iter)}{test}]"
-    patch = Patch(script.span(made.value)[0], script.span(loop)[1], written)
-    what = f"fills {target.id} by a comprehension"
-    return read.edit("comprehension", f"{target.id} in {read.place(loop)}", what, [patch], made, loop)
-
-
-def _iterated(read: Reading, node: ast.expr) -> str:
-    written = read.script.source(node)
-    return f"({written})" if isinstance(node, ast.Tuple | ast.IfExp | ast.Lambda) and written[0] != "(" else written
-
-
-def _appended(read: Reading, body: list[ast.stmt], target: ast.Name) -> ast.expr | None:
-    """What the only statement of a loop appends to the list."""
-    match body:
-        case [
-            ast.Expr(
-                value=ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="append"), args=[element]) as call
-            )
-        ]:
-            is_same = read.script.variable(name) == read.script.variable(target) is not None
-            return element if is_same and not call.keywords and not isinstance(element, ast.Starred) else None
-    return None
-
-
-def _is_closed(read: Reading, loop: ast.For, target: ast.Name) -> bool:
-    """Whether nothing outside the loop uses its variables, and nothing inside uses the list or the loop's scope."""
-    inside = list(ast.walk(loop))
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda | ast.Call) and _needs_scope(node)
-           for node in inside):  # fmt: skip
-        return False
-    bound = [node for node in ast.walk(loop.target) if isinstance(node, ast.Name)]
-    if not all(isinstance(node, ast.Name | ast.Tuple | ast.expr_context) for node in ast.walk(loop.target)):
-        return False
-    variables = {read.script.variable(name) for name in bound}
-    if None in variables or read.script.variable(target) in variables:
-        return False
-    used = [use for one in variables if one is not None for use in read.script.uses.get(one, [])]
-    of_list = [node for node in inside if isinstance(node, ast.Name) and node.id == target.id]
-    return all(use in inside for use in used) and len(of_list) == 1
-
-
-def _needs_scope(node: ast.AST) -> bool:
-    return not isinstance(node, ast.Call) or (isinstance(node.func, ast.Name) and node.func.id == "super")

@@ -51,6 +51,8 @@ def _is_apart(read: Reading, moved: Sequence[ast.stmt]) -> bool:
     inside = {node for statement in moved for node in ast.walk(statement)}
     if any(isinstance(node, (*_STAYS, ast.Lambda, ast.Global)) for node in inside):
         return False
+    if any(isinstance(node, ast.Name) and node.id in ("NameError", "UnboundLocalError") for node in inside):
+        return False  # its words would differ
     own = [variable for variable in script.bindings if variable[0] is script.tree]
     bound = [variable for variable in own if any(node in inside for node in script.bindings[variable])]
     nodes = [node for variable in bound for node in (*script.bindings[variable], *script.uses.get(variable, []))]
@@ -106,7 +108,8 @@ def _in_place(read: Reading, node: ast.Assign) -> Patch | None:
         return None
     start, end = read.script.span(node.value)[0], read.script.span(value)[1]
     plus = re.match(rb"\s*\+\s*", read.script.data[end:])
-    if read.script.span(value)[0] != start or plus is None:
+    is_whole = read.script.data[read.script.span(target)[1] : start].strip() == b"="  # without parentheses
+    if read.script.span(value)[0] != start or plus is None or not is_whole:
         return None
     return Patch(read.script.span(node)[0], end + plus.end(), f"{target.id} += ")
 

@@ -60,7 +60,8 @@ def _nests(read: Reading) -> Iterator[tuple[ast.FunctionDef, int, ast.For]]:
 class Nest:
     """A nest that numba may compile.  ``arrays``: with the number of their indices; ``stored``: those that change.
 
-    ``places``, ``reals``: names from outside that must be whole numbers, and real numbers.
+    ``places``, ``reals``: names from outside that must be whole numbers, and real numbers.  ``sized``: names and axes
+    of which the size is asked for.
     """
 
     read: Reading
@@ -69,10 +70,11 @@ class Nest:
     stored: dict[str, None] = field(default_factory=dict)
     places: dict[str, None] = field(default_factory=dict)
     reals: dict[str, None] = field(default_factory=dict)
+    sized: list[tuple[str, object]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         script, loop = self.read.script, self.loop
-        if script.is_in(loop, ast.Try) or "\t" in (script.indent(loop) or "\t"):
+        if script.may_catch(loop) or "\t" in (script.indent(loop) or "\t"):
             raise Unfit("an error in the loop may be caught, or its lines hold more")
         counters = [node.target for node in ast.walk(loop) if isinstance(node, ast.For)]
         for target in counters:
@@ -185,6 +187,14 @@ class Nest:
             for one in ast.walk(node)
         )
 
+    def _is_whole(self, node: ast.expr) -> bool:
+        """Whether a value may be made of a name that gets a whole number in the loops."""
+        made = (
+            one for one in ast.walk(self.loop) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+        )
+        whole = {_id(one.targets[0]) for one in made if type(getattr(one.value, "value", None)) is int}
+        return not self._is_real(node) and any(name.id in whole for name in names_in(node))
+
     def _element(self, node: ast.Subscript, counted: set[str]) -> None:
         array, written = indices(node)
         if self.arrays.setdefault(array.id, len(written)) != len(written) or array.id in counted:
@@ -207,8 +217,10 @@ class Nest:
                 self._whole(right, counted)
             case ast.Call(func=func, args=[ast.Name()], keywords=[]) if self.read.script.is_builtin(func, "len"):
                 return
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(), attr="shape"), slice=ast.Constant()):
-                return
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=axis)
+            ):
+                self.sized.append((name, axis))
             case _:
                 raise Unfit(f"{self.read.script.source(node)} is more than a place or a size")
 
@@ -219,6 +231,10 @@ class Nest:
         numbers = local | {*self.places} | {*self.reals}
         if wrong := sorted((numbers & {*self.arrays}) | (local & {*self.places})):
             raise Unfit(f"{wrong[0]} is a number and an array, or an index that the loops work out")
+        if any(type(axis) is not int or not 0 <= axis < self.arrays.get(name, 0) for name, axis in self.sized):
+            raise Unfit("it asks for the size of an axis that the array does not have")
+        if any(isinstance(one, ast.UnaryOp) and self._is_whole(one.operand) for one in ast.walk(self.loop)):
+            raise Unfit("minus a whole number that numba makes a real one may be -0.0")
         self.reals = {name: None for name in self.reals if name not in local and name not in self.places}
         kinds = {
             **dict.fromkeys(self.arrays, ""),

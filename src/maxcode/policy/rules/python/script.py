@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,12 +20,26 @@ from maxcode.code.source import Patch
 Variable = tuple[ast.AST, str]  # the node of its scope, and its name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_TRIES = (ast.Try, ast.TryStar)
+_HANDS_ON = frozenset({"open", "no_grad", "inference_mode"})  # what ``with`` makes of these lets errors out
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(builtins))
 _UNPREDICTABLE = frozenset({"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__"})
 _MODULES = frozenset(
     {
-        *("ast", "asyncio", "atexit", "builtins", "code", "ctypes", "dis", "faulthandler", "gc", "importlib"),
+        *(
+            "__main__",
+            "ast",
+            "asyncio",
+            "atexit",
+            "builtins",
+            "code",
+            "ctypes",
+            "dis",
+            "faulthandler",
+            "gc",
+            "importlib",
+        ),
         *("inspect", "multiprocessing", "pdb", "pickle", "runpy", "signal", "symtable", "threading", "trace"),
         *("traceback", "tracemalloc", "types", "unittest", "weakref"),
     }
@@ -63,9 +78,10 @@ class Script:
     def indent(self, statement: ast.stmt) -> str | None:
         """The white space before a statement that has its lines for itself; None if it shares them."""
         start, end = self.span(statement)
-        before = self.data[self._starts[statement.lineno - 1] : start].decode()
-        after = self.data[end:].split(b"\n", 1)[0].strip()
-        return before if not before.strip() and (not after or after.startswith(b"#")) else None
+        line = self._starts[statement.lineno - 1]
+        before, after = self.data[line:start].decode(), self.data[end:].split(b"\n", 1)[0].strip()
+        is_apart = not before.strip() and not self.data[:line].endswith(b"\\\n")
+        return before if is_apart and (not after or after.startswith(b"#")) else None
 
     def at_start(self, lines: str) -> Patch:
         """Inserts lines behind the imports at the top; without empty lines at their end if some follow."""
@@ -101,7 +117,8 @@ class Script:
             one for one in self.tree.body if isinstance(one, ast.Import) and self.offset(one.lineno, 0) < self.start
         ]
         is_there = any(alias.name == "sys" and alias.asname is None for one in tops for alias in one.names)
-        return "sys" if is_there and len(self.bindings[self.tree, "sys"]) == 1 else ""
+        bound = [name for (_, name), made in self.bindings.items() for _ in made]
+        return "sys" if is_there and bound.count("sys") == 1 else ""
 
     def fresh(self, wanted: str) -> str:
         """The name, with underscores behind it while the text uses it."""
@@ -138,13 +155,16 @@ class Script:
         if name.id in self._declared:
             return None
         node: ast.AST | None = name
+        sees_class = True
         while node is not None:
             inner = node
             node = self.parents.get(node)
-            if isinstance(node, _COMPREHENSIONS) and name.id in _targets(node) and not _within(name, first_iter(node)):
-                return node, name.id
+            if isinstance(node, _COMPREHENSIONS) and not _within(name, first_iter(node)):
+                if name.id in _targets(node):
+                    return node, name.id
+                sees_class = False
             is_own = isinstance(node, ast.Module) or (isinstance(node, _FUNCTIONS) and _is_inside(node, inner))
-            if is_own or (isinstance(node, ast.ClassDef) and self.scope_of(name) is node):
+            if is_own or (sees_class and isinstance(node, ast.ClassDef) and self.scope_of(name) is node):
                 assert node is not None
                 if (node, name.id) in self.bindings:
                     return node, name.id
@@ -203,6 +223,18 @@ class Script:
             yield up
             node = up
 
+    def may_catch(self, node: ast.AST) -> bool:
+        """Whether the function of a node goes on after an error in it: ``try``, and ``with`` of all but a few."""
+        scope, found = self.scope_of(node), self.ancestors(node)
+        around = itertools.takewhile(lambda up: up is not scope, found)
+        return any(isinstance(up, _TRIES) or (isinstance(up, ast.With) and not self._hands_on(up)) for up in around)
+
+    def _hands_on(self, block: ast.With) -> bool:
+        """Whether an error in a block certainly comes out of it.  No program here has an ``open`` of its own."""
+        calls = [item.context_expr.func for item in block.items if isinstance(item.context_expr, ast.Call)]
+        names = [getattr(one, "attr", getattr(one, "id", "")) for one in calls]
+        return len(names) == len(block.items) and all(name in _HANDS_ON for name in names)
+
     def is_in(self, node: ast.AST, *kinds: type[ast.AST]) -> bool:
         """Whether a node stands in one of these, inside of its scope."""
         scope = self.scope_of(node)
@@ -233,7 +265,7 @@ def first_iter(comprehension: ast.AST) -> ast.expr:
 def _targets(node: ast.AST) -> set[str]:
     generators: list[ast.comprehension] = getattr(node, "generators", [])
     names = (one for generator in generators for one in ast.walk(generator.target))
-    return {one.id for one in names if isinstance(one, ast.Name)}
+    return {one.id for one in names if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -256,6 +288,8 @@ def _unpredictable(node: ast.AST) -> str:
     match node:
         case ast.Name(id=name) if name in _UNPREDICTABLE:
             return name
+        case ast.Call(func=ast.Name(id="dir" as name), args=[]):
+            return name
         case ast.Attribute(attr=name) if name in _ATTRIBUTES or (re.fullmatch("__.*__", name) and name not in _USUAL):
             return name
         case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in ("stdin", "stdout", "stderr"):
@@ -267,11 +301,22 @@ def _unpredictable(node: ast.AST) -> str:
             return (
                 (node.module or ".") if star or node.level or (node.module or "").partition(".")[0] in _MODULES else ""
             )
-        case ast.FunctionDef(name="__del__"):
-            return "__del__"
+        case ast.JoinedStr(values=parts) if any(_is_quoted(*pair) for pair in itertools.pairwise(parts)):
+            return "= in a text"
+        case ast.FunctionDef(name="__del__" | "__rmod__" as name):
+            return name
         case ast.AsyncFunctionDef() | ast.Await() | ast.Match():
             return type(node).__name__
     return ""
+
+
+def _is_quoted(before: ast.expr, part: ast.expr) -> bool:
+    """Whether a text shows the words of an expression, which a rule may change: ``{x in L=}``."""
+    if not isinstance(before, ast.Constant) or not isinstance(part, ast.FormattedValue):
+        return False
+    shown, written = (re.sub(r"[\s()'\"]", "", one) for one in (str(before.value), ast.unparse(part.value)))
+    is_name = all(isinstance(node, ast.Name | ast.expr_context) for node in ast.walk(part.value))
+    return shown.endswith(f"{written}=") and not is_name
 
 
 @lru_cache(maxsize=64)

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.edits import Reading, method_call
+from maxcode.policy.rules.python.edits import Reading, is_empty_list, method_call
 from maxcode.policy.rules.python.library_types import ANY, SCALARS, Type
-from maxcode.policy.rules.python.lists import is_empty_list, is_looked_at, may_be_searched
+from maxcode.policy.rules.python.lists import is_looked_at, may_be_searched
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script, Variable
 

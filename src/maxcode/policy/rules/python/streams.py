@@ -45,8 +45,22 @@ def _inputs(read: Reading) -> Iterator[ast.Call]:
     uses = [node for node in ast.walk(read.script.tree) if isinstance(node, ast.Name) and node.id == "input"]
     calls = [read.script.parents[use] for use in uses]
     plain = [call for call in calls if isinstance(call, ast.Call) and not call.args and not call.keywords]
-    if len(plain) == len(uses):
+    if len(plain) == len(uses) and not any(_is_beside(node) for node in ast.walk(read.script.tree)):
         yield from plain
+
+
+def _is_beside(node: ast.AST) -> bool:
+    """Whether the program may write beside ``sys.stdout``, whose text ``input`` hands on each time, or end without."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="os"), attr=name):
+            return name in ("write", "system", "popen") or name.startswith(("_exit", "abort", "fork", "exec", "spawn"))
+        case ast.Attribute(value=ast.Attribute(attr="stdout"), attr="buffer" | "fileno"):
+            return True
+        case ast.Import(names=names):
+            return any(one.name == "subprocess" for one in names)
+        case ast.ImportFrom(module=module, names=names):
+            return module == "subprocess" or (module == "os" and any(one.name != "path" for one in names))
+    return False
 
 
 def write_lines(unit: Unit) -> Iterable[Edit]:
@@ -56,7 +70,7 @@ def write_lines(unit: Unit) -> Iterable[Edit]:
     """
     read = reading(unit)
     calls = [node for node in ast.walk(read.script.tree) if _is_print(read, node)] if read else []
-    if read is None or not calls:
+    if read is None or not calls or "redirect_stdout" in read.script.text:  # to what may count the parts of a line
         return
     line, sys = _sys(read)
     patches = [read.script.at_start(line)] if line else []

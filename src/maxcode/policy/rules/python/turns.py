@@ -56,7 +56,7 @@ def head_of(script: Script, loop: ast.For) -> Head:
             return Head(index, {}, first, last, (*_sized(script, first), *_sized(script, last)))
         case ast.Tuple(elts=[ast.Name(id=index), ast.Name(id=item)]), ast.Call(
             func=func, args=[ast.Name(id=array)], keywords=[]
-        ) if script.is_builtin(func, "enumerate"):
+        ) if script.is_builtin(func, "enumerate") and index != item:
             return Head(index, {item: array}, ast.Constant(0), _length([array]), (array,))
         case ast.Tuple(elts=targets), ast.Call(func=func, args=given, keywords=[]) if script.is_builtin(func, "zip"):
             names, arrays = ([one.id for one in nodes if isinstance(one, ast.Name)] for nodes in (targets, given))
@@ -311,7 +311,10 @@ def is_surely_bound(read: Reading, loop: ast.stmt, node: ast.Name) -> bool:
     if any(isinstance(one, ast.ExceptHandler) or isinstance(getattr(one, "ctx", None), ast.Del) for one in bound):
         return False
     if isinstance(variable[0], ast.Module):
-        return any(script.parents.get(one) in script.tree.body for one in bound)
+        above = [
+            one for one in map(script.parents.get, bound) if isinstance(one, ast.stmt) and one.lineno < loop.lineno
+        ]
+        return any(one in script.tree.body for one in above)
     if variable[0] is not script.scope_of(loop):
         return False
     return any(isinstance(one, ast.arg) for one in bound) or any(one in bound for one in _bound_before(script, loop))

@@ -73,7 +73,7 @@ class Written:
     def __post_init__(self) -> None:
         loop, read = self.turns.loop, self.turns.read
         script = read.script
-        if loop.orelse or script.is_in(loop, ast.Try) or "\t" in (script.indent(loop) or "\t"):
+        if loop.orelse or script.may_catch(loop) or "\t" in (script.indent(loop) or "\t"):
             raise Unfit("an error in the loop may be caught, or its lines hold more")
         if any(word in script.text for word in _WARNINGS):
             raise Unfit("the program says what becomes of numpy's warnings")

@@ -1,0 +1,153 @@
+"""A rule about lists that a loop fills: a comprehension does it."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterable, Iterator
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
+from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, is_read_at_once
+from maxcode.policy.rules.python.library_types import ANY
+from maxcode.policy.rules.python.reading import reading
+from maxcode.policy.rules.python.script import Script
+
+_QUIET = ("abs", "bool", "chr", "divmod", "float", "input", "int", "len", "map", "ord", "range", "repr", "round", "str")
+
+
+def comprehension(unit: Unit) -> Iterable[Edit]:
+    """Fill a new list by a comprehension in place of a loop that appends."""
+    read = reading(unit)
+    for node in ast.walk(read.script.tree) if read else ():
+        for body in _bodies(node):
+            for made, loop in itertools.pairwise(body):
+                if read is not None and (found := _comprehension(read, made, loop)):
+                    yield found
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    if not isinstance(node, ast.ClassDef):
+        for field in ("body", "orelse", "finalbody"):
+            found = getattr(node, field, None)
+            if isinstance(found, list):
+                yield found
+
+
+def _comprehension(read: Reading, made: ast.stmt, loop: ast.stmt) -> Edit | None:
+    script = read.script
+    if not (isinstance(made, ast.Assign) and isinstance(loop, ast.For) and is_empty_list(read, made.value)):
+        return None
+    if len(made.targets) != 1 or not isinstance(target := made.targets[0], ast.Name) or loop.orelse:
+        return None
+    body, test = loop.body, ""
+    if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
+        test, body = f" if {_written(script, body[0].test)}", body[0].body
+    element = _appended(read, body, target)
+    if element is None:
+        read.miss("comprehension", loop, f"the loop does more than append to {target.id}")
+        return None
+    if script.may_catch(loop) or script.indent(made) is None:
+        read.miss("comprehension", loop, "an error in the loop may be caught, or its line holds more")
+        return None
+    if not _is_closed(read, loop, target):
+        read.miss("comprehension", loop, f"{target.id} or the loop's variables are used in or after it")
+        return None
+    if why := _hindrance(read, loop, target):
+        read.miss("comprehension", loop, why)
+        return None
+    written = f"[{script.source(element)} for {script.source(loop.target)} in {_written(script, loop.iter)}{test}]"
+    patch = Patch(script.span(made.value)[0], script.span(loop)[1], written)
+    what = f"fills {target.id} by a comprehension"
+    return read.edit("comprehension", f"{target.id} in {read.place(loop)}", what, [patch], made, loop)
+
+
+def _written(script: Script, node: ast.expr) -> str:
+    """What a comprehension goes over or tests, in parentheses where it needs them."""
+    written = script.source(node)
+    is_open = isinstance(node, ast.Tuple | ast.IfExp) and not isinstance(
+        ast.parse(f"{written}[0]", mode="eval").body, ast.Subscript
+    )
+    return f"({written})" if is_open else written
+
+
+def _hindrance(read: Reading, loop: ast.For, target: ast.Name) -> str:
+    """Why a comprehension may do something else than a loop; empty if it does the same."""
+    script, scope = read.script, read.script.scope_of(loop)
+    variable = script.variable(target)
+    used = script.uses[variable] if variable is not None else []
+    generators = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.GeneratorExp)]
+    if isinstance(scope, ast.ClassDef):
+        return "a comprehension does not see the names of a class"
+    if any(is_later(script, use) for use in used) and not _is_quiet(read, loop):
+        return f"what the loop calls may look at {target.id}"
+    if not all(is_read_at_once(script, one) for one in generators):
+        return "a generator keeps the variable of the loop"
+    if isinstance(scope, ast.FunctionDef) and scope.name in _called(script, loop.body):
+        return f"{scope.name} calls itself in the loop, and a comprehension may take one more frame of each call"
+    return ""
+
+
+def _is_quiet(read: Reading, loop: ast.For) -> bool:
+    """Whether a loop runs no code of the program but its own: it goes over a known type, and calls only builtins."""
+    script, types = read.script, read.types
+    calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call) and node is not _append_of(loop)]
+    are_known = all(
+        (script.is_builtin(call.func, *_QUIET) or (isinstance(call.func, ast.Attribute) and types.of(call) != ANY))
+        and all(types.of(one) != ANY or script.is_builtin(one, "int", "float", "str") for one in call.args)
+        for call in calls
+    )
+    return are_known and (types.of(loop.iter) != ANY or script.is_stdin(loop.iter))
+
+
+def _append_of(loop: ast.For) -> ast.expr | None:
+    last = loop.body[0].body[0] if isinstance(loop.body[0], ast.If) else loop.body[0]
+    return last.value if isinstance(last, ast.Expr) else None
+
+
+def _called(script: Script, body: list[ast.stmt]) -> set[str]:
+    """The names of all functions that statements call, and that those functions of the program call in turn."""
+    bodies = {node.name: node.body for node in ast.walk(script.tree) if isinstance(node, ast.FunctionDef)}
+    found: set[str] = set()
+    left = [body]
+    while left:
+        calls = (node.func for part in left.pop() for node in ast.walk(part) if isinstance(node, ast.Call))
+        names = {getattr(one, "attr", getattr(one, "id", "")) for one in calls} - found
+        found |= names
+        left += [bodies[name] for name in names if name in bodies]
+    return found
+
+
+def _appended(read: Reading, body: list[ast.stmt], target: ast.Name) -> ast.expr | None:
+    """What the only statement of a loop appends to the list."""
+    match body:
+        case [
+            ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="append"), args=[element]) as call
+            )
+        ]:
+            is_same = read.script.variable(name) == read.script.variable(target) is not None
+            return element if is_same and not call.keywords and not isinstance(element, ast.Starred) else None
+    return None
+
+
+def _is_closed(read: Reading, loop: ast.For, target: ast.Name) -> bool:
+    """Whether nothing outside the loop uses its variables, and nothing inside uses the list or the loop's scope."""
+    inside = list(ast.walk(loop))
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda | ast.Call) and _needs_scope(node)
+           for node in inside):  # fmt: skip
+        return False
+    bound = [node for node in ast.walk(loop.target) if isinstance(node, ast.Name)]
+    if not all(isinstance(node, ast.Name | ast.Tuple | ast.expr_context) for node in ast.walk(loop.target)):
+        return False
+    variables = {read.script.variable(name) for name in bound}
+    if None in variables or read.script.variable(target) in variables:
+        return False
+    used = [use for one in variables if one is not None for use in read.script.uses.get(one, [])]
+    of_list = [node for node in inside if isinstance(node, ast.Name) and node.id == target.id]
+    return all(use in inside for use in used) and len(of_list) == 1
+
+
+def _needs_scope(node: ast.AST) -> bool:
+    return not isinstance(node, ast.Call) or (isinstance(node.func, ast.Name) and node.func.id == "super")
