@@ -48,6 +48,7 @@ _ENDS_EARLY = words(
     "sigaction alarm"
 )
 _RENAMED = words("cin cout scanf printf getchar getchar_unlocked putchar putchar_unlocked puts fgets getline")
+_LEAVES = words("exit longjmp siglongjmp")
 _IN = words("cin scanf getchar getchar_unlocked fgets getline")
 _OUT = words("cout printf puts putchar putchar_unlocked")
 
@@ -315,6 +316,9 @@ def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str
         return None
     if len(arguments) > 2 and any(_has_effects(unit, argument) for argument in arguments[1:]):
         return None  # the pieces would be evaluated in another order
+    first = len(arguments) == 2 and re.match('"%(?!%)', text_of(arguments[0]))
+    if name == "printf" and not first and any(_may_print(unit, argument) for argument in arguments[1:]):
+        return None  # what stands in front of its number would be printed before it is computed
     texts = [text_of(argument) for argument in arguments]
     member = "mxr_" if unit.language == "c" else ""
     calls: list[str] | None
@@ -337,6 +341,13 @@ def _has_effects(unit: Unit, argument: Node) -> bool:
     if here.writes or here.opaque:
         return True
     return any(outer is None or outer for outer in (outer_writes(unit, name) for name in here.calls))
+
+
+def _may_print(unit: Unit, argument: Node) -> bool:
+    """Whether the computation of an argument may print, or never come to its end."""
+    here = effects(unit).of(argument.start_byte, argument.end_byte)
+    called = [effects(unit).closure(name) for name in here.calls]
+    return here.opaque or any(one.opaque or one.words & _OUT or one.outside & _LEAVES for one in called)
 
 
 def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:
