@@ -13,7 +13,8 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+from maxcode.policy.rules.rewriter.rules.aliasing import classes, distinct, untouched
+from maxcode.policy.rules.rewriter.rules.containers import tells
 
 _HEAVY = re.compile(
     r"(vector|string|map|set|multiset|multimap|deque|list|unordered_\w+|pair|tuple|array|bitset)\b(?!.*[*&]$)"
@@ -31,6 +32,8 @@ def const_ref(unit: Unit) -> Iterator[Edit]:
         found: dict[str, list[Patch]] = {}
         for number, given in enumerate(function.parameters):
             if not given.name or given.kind != "value" or given.const or not _is_heavy(unit, given.type):
+                continue
+            if tells(unit, given.type) or ("virtual" in unit.words and unit.resolve(given.type) in classes(unit)):
                 continue
             if not _reads_only(unit, unit.resolve(given.type), given.name, function.body):
                 continue
@@ -64,6 +67,11 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
         used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
         if any(effects(unit).may_change(word, body.start_byte, body.end_byte) for word in used):
             continue
+        root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
+        if tells(unit, unit.type_of(root, whole.start_byte) or text_of(kind)):
+            continue
+        if not untouched(unit, whole, node.start_byte, node.end_byte):
+            continue  # it may be changed under another name
         patches = (Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&"))
         over = re.sub(r"[^\w.]", "", text_of(whole))
         site = unit.place(f"{used[0]} over {over}", node)
