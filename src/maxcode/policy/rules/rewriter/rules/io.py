@@ -27,7 +27,10 @@ BUFFERS = (1 << 14, 1 << 16, 1 << 18, 1 << 20)
 _STDIO_IN = ("scanf", "getchar", "getchar_unlocked")
 _STDIO_OUT = ("printf", "puts", "putchar", "putchar_unlocked")
 _OTHER_STDIO_IN = words("gets fgets fread getc fgetc fscanf ungetc stdin freopen scanf_s vscanf getc_unlocked getwchar")
-_OTHER_STDIO_OUT = words("fputs fputc putc fwrite stdout freopen vprintf printf_s putc_unlocked fwrite_unlocked")
+_OTHER_STDIO_OUT = words(
+    "fputs fputc putc fwrite stdout freopen vprintf printf_s putc_unlocked fwrite_unlocked "
+    "wprintf putwchar fputws"
+)
 _OTHER_READERS = _OTHER_STDIO_IN - {"fgets"} | words(
     "istream rdbuf wcin istream_iterator istreambuf_iterator noskipws eofbit hex oct setbase boolalpha mmap unget "
     "putback seekg tellg streambuf"
@@ -35,7 +38,7 @@ _OTHER_READERS = _OTHER_STDIO_IN - {"fgets"} | words(
 _OTHER_WRITERS = _OTHER_STDIO_OUT | words(
     "ostream rdbuf wcout ostream_iterator ostreambuf_iterator basic_ostream streambuf setw setfill setbase scientific "
     "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
-    "_exit _Exit abort terminate quick_exit"
+    "_exit _Exit abort terminate quick_exit println vprint_unicode constructor destructor"
 )
 _DIRECT = ("write", "writev", "dprintf", "syscall")
 _MANIPULATORS = words("hex oct left right internal ends")  # not supported behind <<
@@ -48,6 +51,8 @@ _ENDS_EARLY = words(
     "sigaction alarm"
 )
 _RENAMED = words("cin cout scanf printf getchar getchar_unlocked putchar putchar_unlocked puts fgets getline")
+_STARTS = words("fork vfork system popen execl execlp execle execv execvp execvpe")
+_THREADS = words("thread jthread async pthread_create thrd_create")
 _LEAVES = words("exit longjmp siglongjmp")
 _IN = words("cin scanf getchar getchar_unlocked fgets getline")
 _OUT = words("cout printf puts putchar putchar_unlocked")
@@ -74,7 +79,9 @@ def fast_in(unit: Unit) -> Iterator[Edit]:
     """Replaces std::cin, scanf, fgets and getchar by a buffered reader; these must read the whole input."""
     if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, "read", "readv", "syscall"):
         return
-    if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & {"fork", "vfork"}:
+    if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & _STARTS:
+        return
+    if _reads_locale(unit):
         return
     patches = _replaced_cin(unit)
     scans = _replaced_calls(unit, ("scanf",), _scan_call)
@@ -91,6 +98,8 @@ def fast_out(unit: Unit) -> Iterator[Edit]:
     if interactive(unit) or _mentioned(unit) & _OTHER_WRITERS or _calls_system(unit, *_DIRECT):
         return
     if unit.shared & (_OUT | _OTHER_WRITERS) or unit.macros.keys() & _RENAMED or _ends_early(unit):
+        return
+    if _reads_locale(unit) or unit.words & _THREADS:
         return
     if any(text_of(given[0]) != "stderr" for _, _, given in unit.calls("fprintf") if given):
         return
@@ -164,6 +173,9 @@ def newline(unit: Unit) -> Iterator[Edit]:
     """Writes ``'\\n'`` instead of std::endl, which flushes; endl must not be a macro, and nothing may flush."""
     if interactive(unit) or "endl" in unit.macros or _ends_early(unit) or _calls_system(unit, *_DIRECT):
         return
+    files = {token.text for token in unit.tokens if not token.directive} | unit.shared
+    if files & {"ofstream", "fstream"} and files & {"ifstream", "fstream", "fopen", "open", "rename"}:
+        return  # what one stream has written may be read by another one
     unsynced = "sync_with_stdio" in unit.words and unit.words & (_OTHER_STDIO_OUT | {*_STDIO_OUT})
     if unsynced or _has_stream_of_its_own(unit):
         return
@@ -178,6 +190,11 @@ def newline(unit: Unit) -> Iterator[Edit]:
 
 
 # ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _reads_locale(unit: Unit) -> bool:
+    """Whether a locale may change the look of real numbers in one of the libraries of C and C++, but not in both."""
+    return "setlocale" in unit.words and bool(unit.words & {"cin", "cout"}) and bool(unit.words & {"double", "float"})
 
 
 def _has_stream_of_its_own(unit: Unit) -> bool:

@@ -106,7 +106,7 @@ def direct_lambda(unit: Unit) -> Iterator[Edit]:
     for node in unit.nodes("declaration"):
         kind, made = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         result = (
-            re.fullmatch(r"(?:std::)?function\s*<\s*(.+?)\s*\(.*\)\s*>", text_of(kind), re.DOTALL) if kind else None
+            re.fullmatch(r"(?:std::)?function\s*<\s*(.+?)\s*\((.*)\)\s*>", text_of(kind), re.DOTALL) if kind else None
         )
         if kind is None or made is None or result is None or made.type != "init_declarator":
             continue
@@ -115,7 +115,7 @@ def direct_lambda(unit: Unit) -> Iterator[Edit]:
             continue
         if not _is_only_called_in(unit, text_of(name), node):
             continue
-        patches = _direct(value, text_of(name), result[1])
+        patches = _direct(value, text_of(name), result[1]) if _takes(unit, value, result[2]) else None
         if patches is not None:
             change = Change((unit.replace(kind, "auto"), *patches), (Snippet("lambda"),))
             site = unit.place(text_of(name), node)
@@ -298,6 +298,18 @@ def _moves(unit: Unit, function: Function, names: list[str]) -> bool:
         if text in names and (kept or after in ("=", "++", "--", "+=", "-=")):
             return True
     return False
+
+
+def _takes(unit: Unit, value: Node, types: str) -> bool:
+    """Whether a lambda takes numbers of the types that its std::function does, so that none is cut on the way."""
+    declarator = value.child_by_field_name("declarator")
+    listed = declarator.child_by_field_name("parameters") if declarator is not None else None
+    given = [parameter(child) for child in listed.named_children if child.type != "comment"] if listed else []
+    wanted = [re.sub(r"\bconst\b|&", "", unit.resolve(one)).strip() for one in types.split(",")]
+    if len(wanted) != len(given):
+        return True
+    taken = [unit.resolve(one.type) for one in given]
+    return not any(unit.is_number(a) and unit.is_number(b) and a != b for a, b in zip(wanted, taken, strict=True))
 
 
 def _direct(value: Node, name: str, result: str) -> list[Patch] | None:
