@@ -125,7 +125,7 @@ CPP = {
     ),
     "ends of elements in a stack are printed": (
         "vector_stack",
-        "struct A { int k; ~A() { cout << k; } };\nint main() { stack<A> q; A a; a.k = 1; q.push(a); q.push(a); q.pop(); }",
+        "struct A { int k; ~A() { cout << k; } };\nint main() { stack<A> q; A a; a.k = 1; q.push(a); q.push(a); }",
         "",
     ),
     "the capacity is printed": (
@@ -175,17 +175,61 @@ CPP = {
     ),
     "a long bound in a set of short numbers": (
         "set_bound",
-        "int main() { set<int> s{1, 2, 3}; long long x = 1LL << 32; cout << (lower_bound(s.begin(), s.end(), x) == s.end()); }",
+        "int main() { set<int> s{1, 2, 3}; long long x = 1LL << 32; "
+        "cout << (lower_bound(s.begin(), s.end(), x) == s.end()); }",
         "",
     ),
     "an iterator is copied and moved": (
         "hash_table",
-        "int main() { set<int> s; for (int i = 0; i < 9; i++) s.insert(i * 77 % 31); auto it = s.find(0); auto j = it; j++; cout << *j; }",
+        "int main() { set<int> s; for (int i = 0; i < 9; i++) s.insert(i * 77 % 31); "
+        "auto it = s.find(0); auto j = it; j++; cout << *j; }",
         "",
     ),
     "a distance in a set": (
         "hash_table",
-        "int main() { set<int> s; for (int i = 0; i < 9; i++) s.insert(i * 77 % 31); cout << distance(s.find(15), s.end()); }",
+        "int main() { set<int> s; for (int i = 0; i < 9; i++) s.insert(i * 77 % 31); "
+        "cout << distance(s.find(15), s.end()); }",
+        "",
+    ),
+    "output of two libraries that are apart": (
+        "fast_out",
+        'int main() { ios::sync_with_stdio(false); cout << 1; printf("2"); cout << 3; }',
+        "",
+    ),
+    "a set grows while an iterator walks": (
+        "flat_set",
+        "int main() { set<int> s; s.insert(1); for (auto it = s.begin(); it != s.end(); ++it) "
+        "if (*it < 9999) s.insert(*it + 1); cout << s.size(); }",
+        "",
+    ),
+    "a set shrinks while an iterator walks": (
+        "flat_set",
+        "int main() { set<int> s; for (int i = 0; i < 8; i++) s.insert(i); int n = 0; "
+        "for (auto it = s.begin(); it != s.end() && n < 20; n++) { cout << *it; s.erase(it++); } cout << s.size(); }",
+        "",
+    ),
+    "a pointer to the first of a queue is kept": (
+        "ring",
+        "int main() { queue<int> q; q.push(7); int* p = &q.front(); "
+        "for (int i = 0; i < 99999; i++) q.push(i); cout << *p; }",
+        "",
+    ),
+    "the first of a queue is walked": (
+        "ring",
+        'int main() { queue<string> q; q.push("abcdefghijklmno"); for (char c : q.front()) '
+        "for (int i = 0; i < 9; i++) q.push(string(1, c)); cout << q.size(); }",
+        "",
+    ),
+    "a recursion is left by an exception": (
+        "memoise",
+        "vector<int> t{1, 2, 3};\nint f(int k) { return k < 2 ? t.at(k) : f(1) + f(0) + t.at(9); }\n"
+        'int main() { cout << f(1); try { f(2); } catch (out_of_range&) { cout << "!"; } t[0] = 50; cout << f(0); }',
+        "",
+    ),
+    "a buffer of its own is told of the end of a line": (
+        "newline",
+        "struct B : stringbuf { int n = 0; int sync() override { n++; return 0; } };\n"
+        "int main() { B b; ostream o(&b); o << 1 << endl << 2 << endl; cout << b.n; }",
         "",
     ),
     "a narrow parameter of a stored function": (
@@ -218,20 +262,28 @@ C = {
     "whole numbers out of range": (
         "fast_in",
         'int main(void) { int a = 0; unsigned b = 0; long long c = 0; short d = 0; '
-        'int got = scanf("%d %u %lld %hd", &a, &b, &c, &d); printf("%d %d %u %lld %d\\n", got, a, b, c, d); return 0; }',
+        'int got = scanf("%d %u %lld %hd", &a, &b, &c, &d); '
+        'printf("%d %d %u %lld %d\\n", got, a, b, c, d); return 0; }',
         "3000000000 -1 99999999999999999999 70000",
     ),
     "a letter of several bytes is asked for": (
-        "fast_in", 'int main(void) { int x = 0; int got = scanf("é%d", &x); printf("%d %d", got, x); return 0; }', "é5"),
+        "fast_in",
+        'int main(void) { int x = 0; int got = scanf("é%d", &x); printf("%d %d", got, x); return 0; }',
+        "é5",
+    ),
     "a function that prints is called in an argument": (
         "fast_out",
         'static int f(int k) { printf("in %d, ", k); return k * 2; }\n'
         'int main(void) { printf("f is %d\\n", f(2)); return 0; }',
         "",
     ),
-    "a letter of several bytes": ("fast_out", 'int main(void) { printf("%d°%d", 20, 30); printf("é"); return 0; }', ""),
+    "a letter of several bytes": (
+        "fast_out", 'int main(void) { printf("%d°%d", 20, 30); printf("é"); return 0; }', ""),
     "a text that is not there": (
-        "fast_out", 'int main(int n, char** v) { char* s = n > 5 ? v[0] : 0; printf("%s|%d\\n", s, 5); return 0; }', ""),
+        "fast_out",
+        'int main(int n, char** v) { char* s = n > 5 ? v[0] : 0; printf("%s|%d\\n", s, 5); return 0; }',
+        "",
+    ),
 }  # fmt: skip
 
 

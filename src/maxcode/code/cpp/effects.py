@@ -262,10 +262,10 @@ class _Scan:
         if close < 0 or (around > 0 and self._is_name(around - 1)):
             return False
         after, methods = self._chain(close + 1)
-        changed = self._at(after) in ASSIGN or {self._at(after), self._at(around - 1)} & {"++", "--"}
+        changed = self._at(after) in ASSIGN or not {self._at(after), self._at(around - 1)}.isdisjoint({"++", "--"})
         unary = self._at(around - 1) == "&" and not self._ends_operand(around - 2)
         changed = changed or unary or self._at(around - 1) == ">>"
-        return bool(changed) or any(method not in READING for method in methods)
+        return changed or any(method not in READING for method in methods)
 
     def _ends_operand(self, position: int) -> bool:
         text = self._at(position)

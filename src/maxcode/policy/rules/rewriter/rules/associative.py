@@ -95,7 +95,9 @@ def set_bound(unit: Unit) -> Iterator[Edit]:
         if (ends[0]["end"], ends[1]["end"]) != ("begin", "end") or not effects(unit).pure(arguments[0]):
             continue
         kind = unit.type_of(root, node.start_byte)
-        if _is_set(kind, what.count("[") - _dims(unit, root, node.start_byte)) and _keeps(unit, kind or "", arguments[2]):
+        if _is_set(kind, what.count("[") - _dims(unit, root, node.start_byte)) and _keeps(
+            unit, kind or "", arguments[2]
+        ):
             patch = unit.replace(node, f"{what}.{name}({text_of(arguments[2])})")
             found.setdefault(unit.place(what, node), []).append((node, (patch,)))
     yield from edits_by_site(unit, "set_bound", "searches the tree instead of walking it", found)
@@ -130,7 +132,9 @@ def _keeps(unit: Unit, kind: str, sought: Node) -> bool:
     if not _INTEGER.fullmatch(element):
         return True
     wider = _WIDER["long" if "long" in element else "int"]
-    said = [text_of(one) for one in walk(sought) if one.type in ("number_literal", "primitive_type", "sized_type_specifier")]
+    said = [
+        text_of(one) for one in walk(sought) if one.type in ("number_literal", "primitive_type", "sized_type_specifier")
+    ]
     named = {text_of(one) for one in walk(sought) if one.type == "identifier"}
     said += [unit.type_of(name, sought.start_byte) or "" for name in named]
     said += [function.returns for name in named for function in unit.by_name.get(name, [])]
@@ -165,7 +169,8 @@ def _stepped(unit: Unit, variable: Variable) -> bool:
     for name in _iterators(unit, variable):
         if any(text == name and not _stays(texts, k) for k, text in enumerate(texts)):
             return True
-    for held, k in uses(unit, variable):
+    for whole, k in uses(unit, variable):
+        held = [*whole, "", "", ""]
         at = behind(held, k, len(variable.dims))
         found = at is not None and held[at] == "." and held[at + 1] in _POSITIONS - {"insert"}
         given = held[k - 1] == "," or (held[k - 1] == "(" and held[k - 2] in _WALKS)
@@ -209,8 +214,10 @@ def _iterators(unit: Unit, variable: Variable) -> set[str]:
     for texts, k in uses(unit, variable):
         at = behind(texts, k, len(variable.dims))
         if at is not None and texts[at + 1 : at + 2] and texts[at + 1] in _POSITIONS and texts[k - 1] == "=":
-            first = texts[: k - 2][::-1].index("[") if texts[k - 2] == "]" else 0  # ``auto [it, fresh] = ...``
-            names.add(texts[k - 2 - first] if first else texts[k - 2])
+            start = k - 2
+            while texts[k - 2] == "]" and start > 0 and texts[start - 1] != "[":  # ``auto [it, fresh] = ...``
+                start -= 1
+            names.add(texts[start])
     return names
 
 
@@ -226,6 +233,8 @@ def _held(unit: Unit, variable: Variable) -> bool:
     for held, k in uses(unit, variable):
         if held[k + 1 : k + 2] != ["."] or not {*held[k + 2 : k + 3]} & _POSITIONS:
             continue
+        if held[k - 1] == "=" and _changes_around(held, k, variable.name):
+            return True
         if held[k - 1] == "return" or (held[k - 1] == "=" and _outlives(held, held[k - 2], k, variable.name)):
             return True
     return any(
@@ -248,6 +257,17 @@ def _outlives(texts: list[str], iterator: str, position: int, container: str) ->
             changed = closing(texts, k + 3)
         if 0 <= changed < k and texts[k] == iterator:
             return True
+    return False
+
+
+def _changes_around(texts: list[str], position: int, container: str) -> bool:
+    """Whether an iterator made in the head of a ``for`` walks through a body that changes its container."""
+    depth, opening = 0, position
+    while opening > 0 and texts[opening] not in ("{", "}"):
+        depth += (texts[opening] == ")") - (texts[opening] == "(")
+        if depth < 0:
+            return texts[opening - 1] == "for" and _changes(texts, closing(texts, opening), container)
+        opening -= 1
     return False
 
 

@@ -173,7 +173,7 @@ def _refers(unit: Unit, variable: Variable) -> bool:
         while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
             start -= 1
         before = texts[start:k]
-        if "=" in before and "&" in before[: before.index("=")]:
+        if ("=" in before and "&" in before) or (before and before[-1] == ":"):
             return True
         if texts[start - 1 : start] == ["("] and _keeps_argument(unit, texts[start - 2] if start > 1 else ""):
             return True
