@@ -236,10 +236,12 @@ class _Scan:
         changed = self._at(end) in ASSIGN or self._at(end) in ("++", "--") or before in ("++", "--", ">>") or unary
         self.calls |= {method for method in methods if method in self.unit.by_name}
         self.opaque = self.opaque or any(m in self.unit.shared and m not in READING for m in methods)
+        kind = self.unit.type_of(name, self.offset) if self._at(end) == "<<" else None
+        changed = changed or (kind is not None and "stream" in kind) or self._is_chosen(first, end)
         escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
         if changed or escapes or any(m not in READING or m in self.unit.by_name for m in methods):
             self.writes.add(name)
-        elif before in ("(", ",", "{", "*") and self._at(end) in (",", ")", "}"):
+        elif before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
             self._argument(position, name)
 
     def _opens(self, first: int, close: int) -> bool:
@@ -247,6 +249,23 @@ class _Scan:
         opening = self.open.get(close, -1)
         bare = opening >= 0 and all(text in "(*" for text in self.texts[opening:first])
         return bare and not (opening > 0 and self._is_name(opening - 1))
+
+    def _is_chosen(self, first: int, end: int) -> bool:
+        """Whether a name is one of several, in brackets, of which one is changed: ``(c ? a : b) = 1``."""
+        if self._at(first - 1) not in ("?", ":", ",") and self._at(end) not in (":", ","):
+            return False
+        around, depth = first - 1, 0
+        while around >= 0 and (depth or self.texts[around] != "(") and self.texts[around] not in ";{}":
+            depth += (self.texts[around] == ")") - (self.texts[around] == "(")
+            around -= 1
+        close = self.close.get(around, -1) if self._at(around) == "(" else -1
+        if close < 0 or (around > 0 and self._is_name(around - 1)):
+            return False
+        after, methods = self._chain(close + 1)
+        changed = self._at(after) in ASSIGN or not {self._at(after), self._at(around - 1)}.isdisjoint({"++", "--"})
+        unary = self._at(around - 1) == "&" and not self._ends_operand(around - 2)
+        changed = changed or unary or self._at(around - 1) == ">>"
+        return changed or any(method not in READING for method in methods)
 
     def _ends_operand(self, position: int) -> bool:
         text = self._at(position)

@@ -13,7 +13,7 @@ from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.words import PURE, words
+from maxcode.code.cpp.words import ITERATORS, PURE, words
 from maxcode.code.source import text_of
 
 _VIEWS = words(
@@ -28,7 +28,36 @@ def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     indirect = [name for name in reads if _declared_before(unit, name, start) and not _owns(unit, name, start)]
     writes = effects(unit).of(start, end).writes
     known = [name for name in writes if _declared_before(unit, name, start)]
-    return all(distinct(unit, name, other, start) for name in indirect for other in known)
+    views = [name for name in known if not _owns(unit, name, start)]
+    shown = [name for name in reads - set(indirect) if views and _is_shown(unit, name, start)]
+    pairs = [(name, other) for name in indirect for other in known] + [(a, b) for a in shown for b in views]
+    return all(distinct(unit, name, other, start) for name, other in pairs)
+
+
+def _is_shown(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a variable may have a second name: a reference or a pointer to it is made, or it is passed on."""
+    variable, home = unit.variable(name, offset), unit.home(offset)
+    if variable is None and unit.parameter(name, offset) is None:
+        return False
+    scope = variable.scope if variable is not None else (home.node.start_byte, home.node.end_byte) if home else (0, 0)
+    texts = [token.text for token in unit.tokens_in(*scope)]
+    number = variable is None or (variable.form == "plain" and unit.is_number(variable.type))
+    for k in (k for k, text in enumerate(texts) if text == name):
+        before, after = texts[k - 1] if k else "", texts[k + 1] if k + 1 < len(texts) else ""
+        start = next((j for j in range(k, -1, -1) if texts[j] in (";", "{", "}")), -1) + 1
+        bound = any(texts[j] in ("&", "&&", "*") and texts[j + 2] in ("=", ":") for j in range(start, k - 2))
+        taken = before == "&" and texts[k - 2] in ("(", ",", "=", "return", "{")
+        kept = before in ("=", "return") and not number and after != "[" and (after != "." or texts[k + 2] in ITERATORS)
+        given = variable is not None and variable.home is None and before in ("(", ",") and after in (")", ",")
+        if taken or bound or kept or (given and (not number or _takes_numbers(unit))):
+            return True
+    return False
+
+
+def _takes_numbers(unit: Unit) -> bool:
+    """Whether a function of the program takes a number by reference."""
+    given = [parameter for function in unit.functions for parameter in function.parameters]
+    return any(one.kind == "reference" and not one.const and unit.is_number(one.type) for one in given)
 
 
 def _declared_before(unit: Unit, name: str, offset: int) -> bool:

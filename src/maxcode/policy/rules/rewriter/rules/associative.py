@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from maxcode.code.cpp.declarations import Variable
 from maxcode.code.cpp.edit import Edit, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import text_of
+from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.rewriter.rules.containers import (
     Declared,
     NewType,
@@ -29,6 +31,7 @@ PAGES = (8, 10, 12)
 FLAT_ROOM = (64, 4096)
 
 _UNORDERED = words("count find end erase clear size empty insert emplace at")
+_WALKS = words("next prev advance distance for_each copy count_if accumulate vector set")
 _PAGED = words("count find end erase clear size empty insert")
 _SORTED = words("count find end erase clear size empty insert begin rbegin rend lower_bound upper_bound emplace")
 _POSITIONS = words("find lower_bound upper_bound begin end rbegin insert")
@@ -91,7 +94,10 @@ def set_bound(unit: Unit) -> Iterator[Edit]:
         what, root = ends[0]["what"], ends[0]["root"]
         if (ends[0]["end"], ends[1]["end"]) != ("begin", "end") or not effects(unit).pure(arguments[0]):
             continue
-        if _is_set(unit.type_of(root, node.start_byte), what.count("[") - _dims(unit, root, node.start_byte)):
+        kind = unit.type_of(root, node.start_byte)
+        if _is_set(kind, what.count("[") - _dims(unit, root, node.start_byte)) and _keeps(
+            unit, kind or "", arguments[2]
+        ):
             patch = unit.replace(node, f"{what}.{name}({text_of(arguments[2])})")
             found.setdefault(unit.place(what, node), []).append((node, (patch,)))
     yield from edits_by_site(unit, "set_bound", "searches the tree instead of walking it", found)
@@ -115,6 +121,24 @@ def _is_set(type_text: str | None, subscripts: int) -> bool:
             return False
         type_text = type_text.removeprefix("vector<").removesuffix(">")
     return re.fullmatch(r"(multi)?set<([^,<>]+|pair<[^<>]+>)>", type_text or "") is not None
+
+
+_WIDER = {"int": r"double|float|long|unsigned|size_t|u?int64_t", "long": r"double|float|unsigned|size_t|uint64_t"}
+
+
+def _keeps(unit: Unit, kind: str, sought: Node) -> bool:
+    """Whether what is sought in a set of whole numbers has no type that loses its value as an element of it."""
+    element = re.sub(r"^(?:vector<)*(?:multi)?set<|>+$", "", kind)
+    if not _INTEGER.fullmatch(element):
+        return True
+    wider = _WIDER["long" if "long" in element else "int"]
+    said = [
+        text_of(one) for one in walk(sought) if one.type in ("number_literal", "primitive_type", "sized_type_specifier")
+    ]
+    named = {text_of(one) for one in walk(sought) if one.type == "identifier"}
+    said += [unit.type_of(name, sought.start_byte) or "" for name in named]
+    said += [function.returns for name in named for function in unit.by_name.get(name, [])]
+    return not any(re.search(rf"\b(?:{wider})\b|^[\d.]+[.e]", one) for one in said if one != element)
 
 
 def _fits(found: Declared) -> bool:
@@ -141,14 +165,27 @@ def _unordered(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
 
 def _stepped(unit: Unit, variable: Variable) -> bool:
     """Whether an iterator into the container is moved; if so, the order of its elements matters."""
-    texts = [token.text for token in expanded(unit, *variable.scope)]
+    texts = [*(token.text for token in expanded(unit, *variable.scope)), "", "", "", ""]
     for name in _iterators(unit, variable):
-        for k, text in enumerate(texts):
-            if text == name and ({texts[k - 1], texts[min(k + 1, len(texts) - 1)]} & {"++", "--"}):
-                return True
-            if text == name and texts[k - 1] == "(" and texts[k - 2] in ("next", "prev", "advance", "distance"):
-                return True
-    return any(texts[k - 1] in ("++", "--") or texts[k - 2] in ("next", "prev") for _, k in uses(unit, variable))
+        if any(text == name and not _stays(texts, k) for k, text in enumerate(texts)):
+            return True
+    for whole, k in uses(unit, variable):
+        held = [*whole, "", "", ""]
+        at = behind(held, k, len(variable.dims))
+        found = at is not None and held[at] == "." and held[at + 1] in _POSITIONS - {"insert"}
+        given = held[k - 1] == "," or (held[k - 1] == "(" and held[k - 2] in _WALKS)
+        if held[k - 1] in ("++", "--") or (found and given and held[closing(held, (at or 0) + 2) + 1] in (",", ")")):
+            return True
+    return False
+
+
+def _stays(texts: list[str], k: int) -> bool:
+    """Whether a use of an iterator at a position neither moves nor copies it."""
+    before, after = texts[k - 1], texts[k + 1]
+    if after == "." or (before, after) in (("(", ")"), ("[", ","), (",", "]")):  # ``it.first``, ``erase(it)``
+        part = texts[k + 2] != "first" or texts[k + 3] in ("->", "==", "!=", ".", "=") or before == "*"
+        return before not in ("++", "--") and (texts[k - 2] not in _WALKS if after == ")" else part)
+    return before in ("*", "==", "!=") or after in ("->", "==", "!=", "=", ":")
 
 
 def _typed(unit: Unit, variable: Variable) -> bool:
@@ -177,7 +214,10 @@ def _iterators(unit: Unit, variable: Variable) -> set[str]:
     for texts, k in uses(unit, variable):
         at = behind(texts, k, len(variable.dims))
         if at is not None and texts[at + 1 : at + 2] and texts[at + 1] in _POSITIONS and texts[k - 1] == "=":
-            names.add(texts[k - 2])
+            start = k - 2
+            while texts[k - 2] == "]" and start > 0 and texts[start - 1] != "[":  # ``auto [it, fresh] = ...``
+                start -= 1
+            names.add(texts[start])
     return names
 
 
@@ -193,6 +233,8 @@ def _held(unit: Unit, variable: Variable) -> bool:
     for held, k in uses(unit, variable):
         if held[k + 1 : k + 2] != ["."] or not {*held[k + 2 : k + 3]} & _POSITIONS:
             continue
+        if held[k - 1] == "=" and _changes_around(held, k, variable.name):
+            return True
         if held[k - 1] == "return" or (held[k - 1] == "=" and _outlives(held, held[k - 2], k, variable.name)):
             return True
     return any(
@@ -215,6 +257,17 @@ def _outlives(texts: list[str], iterator: str, position: int, container: str) ->
             changed = closing(texts, k + 3)
         if 0 <= changed < k and texts[k] == iterator:
             return True
+    return False
+
+
+def _changes_around(texts: list[str], position: int, container: str) -> bool:
+    """Whether an iterator made in the head of a ``for`` walks through a body that changes its container."""
+    depth, opening = 0, position
+    while opening > 0 and texts[opening] not in ("{", "}"):
+        depth += (texts[opening] == ")") - (texts[opening] == "(")
+        if depth < 0:
+            return texts[opening - 1] == "for" and _changes(texts, closing(texts, opening), container)
+        opening -= 1
     return False
 
 

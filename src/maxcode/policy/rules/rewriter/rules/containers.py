@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Variable, first_child
 from maxcode.code.cpp.edit import Change, Edit, Snippet, Value
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of
+from maxcode.code.cpp.words import words
+from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import classes
 
 
 class Declared(NamedTuple):
@@ -79,12 +83,15 @@ _PLAIN = re.compile(
     r"(unsigned |signed )?(int|long|long long|short|char|bool|long int|long long int|double|float|long double)"
     r"|unsigned|size_t|u?int\d+_t|string"
 )
+_PRINTS = words("cout cerr clog printf fprintf puts putchar fputs write")
 _OF_OTHERS = re.compile(r"(?:pair|tuple|vector|array|deque|set|map|list|unique_ptr|shared_ptr|optional)<(.*)>")
 
 
 def fillable(unit: Unit, type_text: str) -> bool:
     """Whether a type certainly has a default value, so that places for its values can be made in advance."""
     kind = unit.resolve(type_text)
+    if tells(unit, type_text):
+        return False
     if kind.endswith("*") or _PLAIN.fullmatch(kind):
         return True
     if (inner := _OF_OTHERS.fullmatch(kind)) is not None:
@@ -95,6 +102,32 @@ def fillable(unit: Unit, type_text: str) -> bool:
         if named is not None and body is not None and text_of(named) == name:
             return not re.search(rf"(?<![~\w]){re.escape(name)}\s*\(|\bconst\b|&\s*\w+\s*;", text_of(body))
     return False
+
+
+@lru_cache(maxsize=8)
+def _telling(unit: Unit) -> bool:
+    """Whether a class of the program prints, or changes what outlives it, when a value is copied or destroyed."""
+    lasting = {v.name for v in unit.variables if v.home is None}
+    for field in unit.nodes("field_declaration"):
+        if any(text_of(child) == "static" for child in field.children):
+            lasting |= {text_of(child) for child in walk(field) if child.type == "field_identifier"}
+    for node in unit.nodes("function_declarator"):
+        name, listed = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
+        own = text_of(name).split("::")[-1].replace(" ", "") if name is not None else ""
+        copies = listed is not None and re.search(rf"\b{re.escape(own)}\b", text_of(listed)) is not None
+        whole = node.parent
+        if whole is None or not (own.startswith("~") or own == "operator=" or (own in classes(unit) and copies)):
+            continue
+        done = effects(unit).of(node.end_byte, whole.end_byte)
+        parts = [done, *(effects(unit).closure(called) for called in done.calls)]
+        if any(part.opaque or part.writes & lasting or part.words & _PRINTS for part in parts):
+            return True
+    return False
+
+
+def tells(unit: Unit, type_text: str) -> bool:
+    """Whether the program may see how often values of a type are copied and destroyed."""
+    return not classes(unit).isdisjoint(re.findall(r"\w+", unit.resolve(type_text))) and _telling(unit)
 
 
 def ordered(unit: Unit, type_text: str) -> bool:

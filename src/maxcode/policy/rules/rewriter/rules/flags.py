@@ -21,7 +21,8 @@ KINDS = ("always_inline", "flatten", "noinline")
 def pragma_optimize(unit: Unit) -> Iterator[Edit]:
     """Requests an optimisation that -O3 leaves out, for the whole program; the program must not request one already."""
     if "GCC optimize" not in unit.text and unit.main is not None:
-        for choice in OPTIMIZE:
+        asked = bool(unit.words & {"errno", "fetestexcept", "feenableexcept"})
+        for choice in OPTIMIZE if not asked else [one for one in OPTIMIZE if "math" not in one]:
             yield _pragma(unit, "pragma_optimize", f'#pragma GCC optimize("{choice}")\n', choice)
 
 

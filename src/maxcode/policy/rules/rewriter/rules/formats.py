@@ -10,18 +10,17 @@ from tree_sitter import Node
 from maxcode.code.source import text_of
 
 _DIRECTIVE = re.compile(r"%(?P<how>[-+ 0#]*\d*(?:\.\d+)?)(?P<kind>(?:hh|h|ll|l|L|I64|q|z|j|t)?[a-zA-Z])")
-_BLANK = re.compile(r"(?: |\\[tnvfr])+")
+_BLANK = re.compile(r"(?: |\t|\\[tnvfr])+")
 
 # conversion of scanf: (C++ argument, letter of the C runtime)
 _SCANNED = {
     "d": ("(int*)({})", "d"),
-    "u": ("(unsigned*)({})", "d"),
+    "u": ("(unsigned*)({})", "u"),
     "ld": ("(long*)({})", "q"),
-    "lu": ("(unsigned long*)({})", "q"),
+    "lu": ("(unsigned long*)({})", "U"),
     "lld": ("(long long*)({})", "q"),
-    "llu": ("(unsigned long long*)({})", "q"),
-    "I64d": ("(long long*)({})", "q"),
-    "zu": ("(size_t*)({})", "q"),
+    "llu": ("(unsigned long long*)({})", "U"),
+    "zu": ("(size_t*)({})", "U"),
     "hd": ("(short*)({})", "h"),
     "f": ("(float*)({})", "f"),
     "lf": ("(double*)({})", "g"),
@@ -36,7 +35,6 @@ _PRINTED = {
     "u": ("number", "mxr_unsigned", "(unsigned)"),
     "ld": ("number", "mxr_signed", "(long long)"),
     "lld": ("number", "mxr_signed", "(long long)"),
-    "I64d": ("number", "mxr_signed", "(long long)"),
     "lu": ("number", "mxr_unsigned", "(unsigned long long)"),
     "llu": ("number", "mxr_unsigned", "(unsigned long long)"),
     "zu": ("number", "mxr_unsigned", "(unsigned long long)"),
@@ -106,7 +104,7 @@ def _literal_items(literal: str) -> list[tuple[str, str]] | None:
         if blank := _BLANK.match(literal):
             items.append(("mxr::reader::blank{}", " "))
             literal = literal[blank.end() :]
-        elif literal[0] in "\\\"'%":
+        elif literal[0] in "\\\"'%" or not literal[0].isascii():
             return None
         else:
             items.append((f"mxr::reader::literal{{'{literal[0]}'}}", f"'{literal[0]}"))
@@ -136,5 +134,5 @@ def print_calls(node: Node, arguments: list[str], language: str) -> list[str] | 
 def print_text(literal: str, language: str) -> str:
     """The runtime call that prints literal text."""
     prefix = "mxr_" if language == "c" else ""
-    single = re.fullmatch(r"[^\\']|\\[nt\\]", literal)
+    single = re.fullmatch(r"[^\\'\x80-\U0010ffff]|\\[nt\\]", literal)
     return f"{prefix}put('{literal}')" if single else f'{prefix}text("{literal}")'

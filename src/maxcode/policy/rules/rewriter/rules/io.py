@@ -27,7 +27,9 @@ BUFFERS = (1 << 14, 1 << 16, 1 << 18, 1 << 20)
 _STDIO_IN = ("scanf", "getchar", "getchar_unlocked")
 _STDIO_OUT = ("printf", "puts", "putchar", "putchar_unlocked")
 _OTHER_STDIO_IN = words("gets fgets fread getc fgetc fscanf ungetc stdin freopen scanf_s vscanf getc_unlocked getwchar")
-_OTHER_STDIO_OUT = words("fputs fputc putc fwrite stdout freopen vprintf printf_s putc_unlocked fwrite_unlocked")
+_OTHER_STDIO_OUT = words(
+    "fputs fputc putc fwrite stdout freopen vprintf printf_s putc_unlocked fwrite_unlocked wprintf putwchar fputws"
+)
 _OTHER_READERS = _OTHER_STDIO_IN - {"fgets"} | words(
     "istream rdbuf wcin istream_iterator istreambuf_iterator noskipws eofbit hex oct setbase boolalpha mmap unget "
     "putback seekg tellg streambuf"
@@ -35,7 +37,7 @@ _OTHER_READERS = _OTHER_STDIO_IN - {"fgets"} | words(
 _OTHER_WRITERS = _OTHER_STDIO_OUT | words(
     "ostream rdbuf wcout ostream_iterator ostreambuf_iterator basic_ostream streambuf setw setfill setbase scientific "
     "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
-    "_exit _Exit abort terminate quick_exit"
+    "_exit _Exit abort terminate quick_exit println vprint_unicode constructor destructor"
 )
 _DIRECT = ("write", "writev", "dprintf", "syscall")
 _MANIPULATORS = words("hex oct left right internal ends")  # not supported behind <<
@@ -48,6 +50,10 @@ _ENDS_EARLY = words(
     "sigaction alarm"
 )
 _RENAMED = words("cin cout scanf printf getchar getchar_unlocked putchar putchar_unlocked puts fgets getline")
+_OWN_BUFFERS = words("streambuf stringbuf filebuf basic_streambuf basic_stringbuf basic_filebuf")
+_STARTS = words("fork vfork system popen execl execlp execle execv execvp execvpe")
+_THREADS = words("thread jthread async pthread_create thrd_create")
+_LEAVES = words("exit longjmp siglongjmp")
 _IN = words("cin scanf getchar getchar_unlocked fgets getline")
 _OUT = words("cout printf puts putchar putchar_unlocked")
 
@@ -73,7 +79,9 @@ def fast_in(unit: Unit) -> Iterator[Edit]:
     """Replaces std::cin, scanf, fgets and getchar by a buffered reader; these must read the whole input."""
     if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, "read", "readv", "syscall"):
         return
-    if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & {"fork", "vfork"}:
+    if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & _STARTS:
+        return
+    if _reads_locale(unit) or _is_apart(unit, "cin", (*_STDIO_IN, "fgets")):
         return
     patches = _replaced_cin(unit)
     scans = _replaced_calls(unit, ("scanf",), _scan_call)
@@ -91,6 +99,8 @@ def fast_out(unit: Unit) -> Iterator[Edit]:
         return
     if unit.shared & (_OUT | _OTHER_WRITERS) or unit.macros.keys() & _RENAMED or _ends_early(unit):
         return
+    if _reads_locale(unit) or unit.words & _THREADS or _is_apart(unit, "cout", _STDIO_OUT):
+        return
     if any(text_of(given[0]) != "stderr" for _, _, given in unit.calls("fprintf") if given):
         return
     patches = _replaced_cout(unit)
@@ -105,7 +115,7 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
     known = unit.words
     if not known & {"cin", "cout"} or "sync_with_stdio" in known or interactive(unit) or unit.main is None:
         return
-    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
+    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT) or known & _THREADS:
         return
     if known & (_OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf"}):
         return
@@ -127,7 +137,7 @@ def stdio_buffer(unit: Unit) -> Iterator[Edit]:
     known = unit.words
     if unit.main is None or interactive(unit) or known & words("setvbuf setbuf freopen"):
         return
-    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
+    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT) or _is_apart(unit, "cout", _STDIO_OUT):
         return
     used = [name for name, stdio in (("stdin", _STDIO_IN), ("stdout", _STDIO_OUT)) if known & {*stdio}]
     start = unit.main.body.start_byte + 1
@@ -163,6 +173,11 @@ def newline(unit: Unit) -> Iterator[Edit]:
     """Writes ``'\\n'`` instead of std::endl, which flushes; endl must not be a macro, and nothing may flush."""
     if interactive(unit) or "endl" in unit.macros or _ends_early(unit) or _calls_system(unit, *_DIRECT):
         return
+    if unit.words & _OWN_BUFFERS:
+        return
+    files = {token.text for token in unit.tokens if not token.directive} | unit.shared
+    if files & {"ofstream", "fstream"} and files & {"ifstream", "fstream", "fopen", "open", "rename"}:
+        return  # what one stream has written may be read by another one
     unsynced = "sync_with_stdio" in unit.words and unit.words & (_OTHER_STDIO_OUT | {*_STDIO_OUT})
     if unsynced or _has_stream_of_its_own(unit):
         return
@@ -177,6 +192,20 @@ def newline(unit: Unit) -> Iterator[Edit]:
 
 
 # ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _reads_locale(unit: Unit) -> bool:
+    """Whether a locale may change the look of real numbers in one of the libraries of C and C++, but not in both."""
+    return "setlocale" in unit.words and bool(unit.words & {"cin", "cout"}) and bool(unit.words & {"double", "float"})
+
+
+def _is_apart(unit: Unit, stream: str, stdio: tuple[str, ...]) -> bool:
+    """Whether a stream and stdio are both used, each with a buffer of its own, so that the text does not show their
+    order."""
+    texts = [token.text for token in unit.tokens]
+    set_at = (texts[k + 1 : k + 3] for k, text in enumerate(texts) if text == "sync_with_stdio")
+    off = "sync_with_stdio" in unit.shared or any(given not in (["(", "true"], ["(", ")"]) for given in set_at)
+    return off and stream in unit.words and bool(unit.words & {*stdio})
 
 
 def _has_stream_of_its_own(unit: Unit) -> bool:
@@ -315,6 +344,9 @@ def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str
         return None
     if len(arguments) > 2 and any(_has_effects(unit, argument) for argument in arguments[1:]):
         return None  # the pieces would be evaluated in another order
+    first = len(arguments) == 2 and re.match('"%(?!%)', text_of(arguments[0]))
+    if name == "printf" and not first and any(_may_print(unit, argument) for argument in arguments[1:]):
+        return None  # what stands in front of its number would be printed before it is computed
     texts = [text_of(argument) for argument in arguments]
     member = "mxr_" if unit.language == "c" else ""
     calls: list[str] | None
@@ -337,6 +369,13 @@ def _has_effects(unit: Unit, argument: Node) -> bool:
     if here.writes or here.opaque:
         return True
     return any(outer is None or outer for outer in (outer_writes(unit, name) for name in here.calls))
+
+
+def _may_print(unit: Unit, argument: Node) -> bool:
+    """Whether the computation of an argument may print, or never come to its end."""
+    here = effects(unit).of(argument.start_byte, argument.end_byte)
+    called = [effects(unit).closure(name) for name in here.calls]
+    return here.opaque or any(one.opaque or one.words & _OUT or one.outside & _LEAVES for one in called)
 
 
 def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:

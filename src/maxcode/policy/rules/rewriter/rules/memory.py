@@ -23,7 +23,13 @@ _THREADS = words("thread async pthread_create jthread omp execution")
 def pool_alloc(unit: Unit) -> Iterator[Edit]:
     """Serves small allocations from lists by size; one thread only, and the program must not define operator new."""
     known = unit.words
-    if known & _THREADS or not known & (_NODES | _BLOCKS) or holds(unit, "pool") or owns_new(unit):
+    if (
+        known & _THREADS
+        or not known & (_NODES | _BLOCKS)
+        or holds(unit, "pool")
+        or owns_new(unit)
+        or "set_new_handler" in known
+    ):
         return
     for chunk in CHUNKS:
         for largest in LARGEST:

@@ -13,7 +13,8 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+from maxcode.policy.rules.rewriter.rules.aliasing import classes, distinct, untouched
+from maxcode.policy.rules.rewriter.rules.containers import tells
 
 _HEAVY = re.compile(
     r"(vector|string|map|set|multiset|multimap|deque|list|unordered_\w+|pair|tuple|array|bitset)\b(?!.*[*&]$)"
@@ -31,6 +32,8 @@ def const_ref(unit: Unit) -> Iterator[Edit]:
         found: dict[str, list[Patch]] = {}
         for number, given in enumerate(function.parameters):
             if not given.name or given.kind != "value" or given.const or not _is_heavy(unit, given.type):
+                continue
+            if tells(unit, given.type) or ("virtual" in unit.words and unit.resolve(given.type) in classes(unit)):
                 continue
             if not _reads_only(unit, unit.resolve(given.type), given.name, function.body):
                 continue
@@ -64,6 +67,11 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
         used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
         if any(effects(unit).may_change(word, body.start_byte, body.end_byte) for word in used):
             continue
+        root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
+        if tells(unit, unit.type_of(root, whole.start_byte) or text_of(kind)):
+            continue
+        if not untouched(unit, whole, node.start_byte, node.end_byte):
+            continue  # it may be changed under another name
         patches = (Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&"))
         over = re.sub(r"[^\w.]", "", text_of(whole))
         site = unit.place(f"{used[0]} over {over}", node)
@@ -98,7 +106,7 @@ def direct_lambda(unit: Unit) -> Iterator[Edit]:
     for node in unit.nodes("declaration"):
         kind, made = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         result = (
-            re.fullmatch(r"(?:std::)?function\s*<\s*(.+?)\s*\(.*\)\s*>", text_of(kind), re.DOTALL) if kind else None
+            re.fullmatch(r"(?:std::)?function\s*<\s*(.+?)\s*\((.*)\)\s*>", text_of(kind), re.DOTALL) if kind else None
         )
         if kind is None or made is None or result is None or made.type != "init_declarator":
             continue
@@ -107,7 +115,7 @@ def direct_lambda(unit: Unit) -> Iterator[Edit]:
             continue
         if not _is_only_called_in(unit, text_of(name), node):
             continue
-        patches = _direct(value, text_of(name), result[1])
+        patches = _direct(value, text_of(name), result[1]) if _takes(unit, value, result[2]) else None
         if patches is not None:
             change = Change((unit.replace(kind, "auto"), *patches), (Snippet("lambda"),))
             site = unit.place(text_of(name), node)
@@ -290,6 +298,18 @@ def _moves(unit: Unit, function: Function, names: list[str]) -> bool:
         if text in names and (kept or after in ("=", "++", "--", "+=", "-=")):
             return True
     return False
+
+
+def _takes(unit: Unit, value: Node, types: str) -> bool:
+    """Whether a lambda takes numbers of the types that its std::function does, so that none is cut on the way."""
+    declarator = value.child_by_field_name("declarator")
+    listed = declarator.child_by_field_name("parameters") if declarator is not None else None
+    given = [parameter(child) for child in listed.named_children if child.type != "comment"] if listed else []
+    wanted = [re.sub(r"\bconst\b|&", "", unit.resolve(one)).strip() for one in types.split(",")]
+    if len(wanted) != len(given):
+        return True
+    taken = [unit.resolve(one.type) for one in given]
+    return not any(unit.is_number(a) and unit.is_number(b) and a != b for a, b in zip(wanted, taken, strict=True))
 
 
 def _direct(value: Node, name: str, result: str) -> list[Patch] | None:

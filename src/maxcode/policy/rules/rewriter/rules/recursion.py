@@ -18,6 +18,7 @@ PLACES = (10, 16, 20)
 
 _INTEGER = re.compile(r"(unsigned |signed )?(int|long|long long|short|char)|unsigned|bool|size_t|u?int\d+_t")
 _THREADS = words("omp thread async pthread_create jthread execution")
+_LEAPS = words("catch setjmp sigsetjmp")  # the outermost call may not come to its end
 _EFFECTS = words("cin cout cerr mxr static throw goto asm scanf")
 
 
@@ -47,7 +48,7 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
     if not (_INTEGER.fullmatch(result) or result in ("double", "float")):
         return False
     parent = function.node.parent
-    if parent is None or function.declarator.parent != function.node or unit.words & _THREADS:
+    if parent is None or function.declarator.parent != function.node or unit.words & (_THREADS | _LEAPS):
         return False
     if parent.type != "translation_unit" and not (_is_namespace(parent)):
         return False

@@ -23,6 +23,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     ordered,
     retyped,
     rows_of,
+    tells,
     template,
     uses,
 )
@@ -57,7 +58,8 @@ def ring(unit: Unit) -> Iterator[Edit]:
 def vector_stack(unit: Unit) -> Iterator[Edit]:
     """Keeps a stack in a vector instead of a deque; no reference to its top is kept."""
     for found in declarations(unit, "stack"):
-        if len(found.arguments) == 1 and found.arguments[0] != "bool" and _ends_only(unit, found, _STACK):
+        plain = len(found.arguments) == 1 and found.arguments[0] != "bool" and not tells(unit, found.arguments[0])
+        if plain and _ends_only(unit, found, _STACK):
             new = NewType(f"mxr::vector_stack<{found.arguments[0]}>", "sequences", "a vector")
             yield retyped(unit, "vector_stack", found, (), new)
 
@@ -113,7 +115,7 @@ def reserve(unit: Unit) -> Iterator[Edit]:
         kind = unit.resolve(variable.type)
         if variable.home is None or variable.form != "plain" or variable.value is not None:
             continue
-        if not kind.startswith("vector<") and kind != "string":
+        if (not kind.startswith("vector<") and kind != "string") or tells(unit, kind) or "capacity" in unit.words:
             continue
         loop = _filling_loop(unit, variable)
         if loop is None or held(unit, loop):
@@ -171,7 +173,7 @@ def _refers(unit: Unit, variable: Variable) -> bool:
         while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
             start -= 1
         before = texts[start:k]
-        if "=" in before and "&" in before[: before.index("=")]:
+        if ("=" in before and "&" in before) or (before and before[-1] == ":"):
             return True
         if texts[start - 1 : start] == ["("] and _keeps_argument(unit, texts[start - 2] if start > 1 else ""):
             return True

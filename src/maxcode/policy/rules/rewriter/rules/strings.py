@@ -10,7 +10,8 @@ from tree_sitter import Node
 from maxcode.code.cpp.edit import Edit, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of
+from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 from maxcode.policy.rules.rewriter.rules.nests import mentions
 
 
@@ -28,6 +29,9 @@ def self_append(unit: Unit) -> Iterator[Edit]:
             continue
         added = parts[1:]
         if any(mentions(part, name) or not effects(unit).pure(part) for part in added):
+            continue
+        later = {text_of(inner) for part in added[1:] for inner in walk(part) if inner.type == "identifier"}
+        if not all(_is_apart(unit, name, one, node) for one in later):
             continue
         text = ", ".join(f"{name} += {text_of(part)}" for part in added)
         found.setdefault(unit.place(name, node), []).append((node, (unit.replace(node, text),)))
@@ -53,6 +57,12 @@ def substr_compare(unit: Unit) -> Iterator[Edit]:
         found.setdefault(unit.place("substr", node), []).append((node, (unit.replace(node, new),)))
     what = "compares in place instead of copying a part out"
     yield from edits_by_site(unit, "substr_compare", what, found, includes=("string",))
+
+
+def _is_apart(unit: Unit, name: str, other: str, node: Node) -> bool:
+    """Whether another name is no part of a string that is about to change."""
+    kind = unit.type_of(other, node.start_byte)
+    return kind is None or unit.is_number(kind) or distinct(unit, name, other, node.start_byte)
 
 
 def _operator(node: Node) -> str:
