@@ -268,8 +268,8 @@ def test_the_stages_that_ship_are_the_usual_ones() -> None:
         ({"advantage.k": 1}, "plain mean"),
         ({"diversity.stages": "nowhere.toml"}, "cannot read the stages"),
         ({"problems": []}, "name at least one"),
-        ({"corpus.steps": 0}, r"`corpus\.steps`: expected a whole number >= 1"),  # its walks would have no kernel, for ever
-        ({"pretrain.steps": 0}, r"`pretrain\.steps`: expected a whole number >= 1"),  # transformers would train for three epochs
+        ({"corpus.steps": 0}, r"`corpus\.steps`: expected a whole number >= 1"),  # its walks would hang
+        ({"pretrain.steps": 0}, r"`pretrain\.steps`: expected a whole number >= 1"),  # which would mean three epochs
         ({"assess.at_once": 0}, r"`assess\.at_once`: expected a whole number >= 1"),
         ({"grpo.prompts": 0}, r"`grpo\.prompts`: expected a whole number >= 1"),
         ({"diversity.shown": 50}, r"`diversity\.shown`: expected a number <= 1.0"),
