@@ -12,6 +12,8 @@ pytestmark = pytest.mark.sandbox
 HEAD = "#include <bits/stdc++.h>\nusing namespace std;\n"
 C_HEAD = "#include <stdio.h>\n#include <string.h>\n"
 
+LINES = "\n".join(f"{k * 7919} {k / 7:.9f} w{'x' * (k % 11)} {k}.5+{k}" for k in range(9000))  # many buffers
+
 # what is unusual: (rule, program, input)
 CPP = {
     "a function that prints is called in an argument": (
@@ -214,6 +216,12 @@ CPP = {
         "function<long(int)> g = [&](long long x) -> long { return x; }; cout << g((1LL << 32) + 5); }",
         "",
     ),
+    "tokens lie across the ends of buffers": (
+        "fast_in",
+        "int main() { long long n; double x, y, t = 0; string w; int k, h = 0; while (cin >> n >> x >> w >> y >> k) "
+        "t += x + y, h = h * 31u + n + k + w.size(); printf(\"%.9f %d\", t, h); }",
+        LINES,
+    ),
     "an argument throws": (
         "fast_out",
         "int f(int k) { if (k > 2) throw 5; return k; }\n"
@@ -322,6 +330,13 @@ C = {
         "fast_out",
         'int main(int n, char** v) { char* s = n > 5 ? v[0] : 0; printf("%s|%d\\n", s, 5); return 0; }',
         "",
+    ),
+    "tokens lie across the ends of buffers": (
+        "fast_in",
+        "int main(void) { long long n; double x, y, t = 0; char w[20]; int k, h = 0; "
+        'while (scanf("%lld%lf%s%lf%d", &n, &x, w, &y, &k) == 5) t += x + y, h = h * 31u + n + k + strlen(w); '
+        'printf("%.9f %d", t, h); return 0; }',
+        LINES,
     ),
 }  # fmt: skip
 

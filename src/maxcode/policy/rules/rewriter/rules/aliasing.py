@@ -180,7 +180,9 @@ def _showing(unit: Unit) -> frozenset[str]:
     held: dict[str, set[str]] = {}
     for node in unit.nodes("struct_specifier", "class_specifier"):
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        for field in body.named_children if name is not None and body is not None else ():
+        if name is None:
+            continue
+        for field in body.named_children if body is not None else ():
             if field.type == "field_declaration" and field.child_by_field_name("declarator") is not None:
                 declarators = {child.type for child in field.children_by_field_name("declarator")}
                 marks = {"*"} if declarators & {"pointer_declarator", "reference_declarator"} else set()
@@ -188,9 +190,8 @@ def _showing(unit: Unit) -> frozenset[str]:
                 held.setdefault(text_of(name), set()).update(
                     marks | set(re.findall(r"\w+|\*", unit.resolve(text_of(kind)) if kind is not None else ""))
                 )
-        if name is not None:
-            bases = [text_of(child) for child in node.children if child.type == "base_class_clause"]
-            held.setdefault(text_of(name), set()).update(re.findall(r"\w+", " ".join(bases)))
+        bases = [text_of(child) for child in node.children if child.type == "base_class_clause"]
+        held.setdefault(text_of(name), set()).update(re.findall(r"\w+", " ".join(bases)))
     found = {name for name, parts in held.items() if not parts.isdisjoint({"*"} | _VIEWS)}
     while more := {name for name, parts in held.items() if name not in found and parts & found}:
         found |= more

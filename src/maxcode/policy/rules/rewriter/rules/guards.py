@@ -250,7 +250,7 @@ def has_stream_of_its_own(unit: Unit) -> bool:
         if ancestor(node, "friend_declaration") is None and ancestor(node, "field_declaration_list") is not None:
             return True
         listed = node.parent.child_by_field_name("parameters") if node.parent is not None else None
-        left, *right = [parameter(child) for child in listed.named_children] if listed is not None else [None]
-        if left is not None and "stream" not in left.type and not all(unit.is_number(one.type) for one in right):
+        given = [parameter(child) for child in listed.named_children if child.type != "comment"] if listed else []
+        if given and "stream" not in given[0].type and not all(unit.is_number(one.type) for one in given[1:]):
             return True
     return False
