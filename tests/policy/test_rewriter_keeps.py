@@ -121,6 +121,15 @@ def test_a_rule_declines_what_it_would_break(rule: str, text: str) -> None:
     assert rule not in offered(text if "main" in text else f"{text}\nint main() {{ return 0; }}\n")
 
 
+def test_a_class_that_is_only_compared_shows_nothing_else() -> None:
+    edge = "struct Edge { int to, w; bool operator<(const Edge &o) const { return w > o.w; } };\n"
+    walk = "for (auto x : g[e.to]) if (d[x.to] > x.w) { d[x.to] = x.w; q.push(x); n++; }"
+    text = f"""#include <bits/stdc++.h>\nusing namespace std;\n{edge}vector<vector<Edge>> g;
+    int main() {{ vector<int> d(9); priority_queue<Edge> q; int n = 0; Edge e = q.top(); {walk} return n; }}\n"""
+    assert "range_ref" in offered(text)
+    assert "range_ref" not in offered(text.replace("int to,", "vector<Edge> &all; int to,"))
+
+
 @pytest.mark.parametrize("flags", [("-std=c++98",), ("-std=c++11",), ("-DT=4", "-fno-exceptions")])
 def test_the_flags_decide_which_runtime_builds(flags: tuple[str, ...]) -> None:
     text = "#include <queue>\nint main() { std::queue<int> q; q.push(1); return q.front(); }\n"

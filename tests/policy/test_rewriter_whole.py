@@ -12,6 +12,8 @@ pytestmark = pytest.mark.sandbox
 HEAD = "#include <bits/stdc++.h>\nusing namespace std;\n"
 C_HEAD = "#include <stdio.h>\n#include <string.h>\n"
 
+LINES = "\n".join(f"{k * 7919} {k / 7:.9f} w{'x' * (k % 11)} {k}.5+{k}" for k in range(9000))  # many buffers
+
 # what is unusual: (rule, program, input)
 CPP = {
     "a function that prints is called in an argument": (
@@ -214,6 +216,75 @@ CPP = {
         "function<long(int)> g = [&](long long x) -> long { return x; }; cout << g((1LL << 32) + 5); }",
         "",
     ),
+    "tokens lie across the ends of buffers": (
+        "fast_in",
+        "int main() { long long n; double x, y, t = 0; string w; int k, h = 0; while (cin >> n >> x >> w >> y >> k) "
+        "t += x + y, h = h * 31u + n + k + w.size(); printf(\"%.9f %d\", t, h); }",
+        LINES,
+    ),
+    "an argument throws": (
+        "fast_out",
+        "int f(int k) { if (k > 2) throw 5; return k; }\n"
+        'int main() { try { printf("value %d\\n", f(3)); } catch (int e) { printf("caught %d\\n", e); } }',
+        "",
+    ),
+    "an element in an argument is not there": (
+        "fast_out",
+        'int main() { vector<int> v(3); try { printf("value %d\\n", v.at(9)); } '
+        'catch (out_of_range&) { printf("caught\\n"); } }',
+        "",
+    ),
+    "a zero ends a format": ("fast_out", 'int main() { printf("a\\0%d", 5); printf("b\\0001%d", 5); }', ""),
+    "a function of its own takes the end of a line": (
+        "newline",
+        "struct L { int lines = 0; };\nL& operator<<(L& l, int k) { cout << k; return l; }\n"
+        "L& operator<<(L& l, char c) { cout << 'c' << c; return l; }\n"
+        "L& operator<<(L& l, ostream& (*)(ostream&)) { l.lines++; return l; }\n"
+        "int main() { L l; l << 1 << endl << 2 << endl; cout << l.lines; }",
+        "",
+    ),
+    "a class has a pointer to what is walked": (
+        "range_ref",
+        "struct S { vector<string>* p; void z() { (*p)[0] = \"b\"; } };\n"
+        'int main() { vector<string> v{"a", "c"}; S s{&v}; for (auto x : v) { s.z(); cout << x; } }',
+        "",
+    ),
+    "a class has a reference to what is walked": (
+        "range_ref",
+        "struct S { vector<string>& p; };\nstruct T { S s; };\n"
+        'int main() { vector<string> v{"a", "c"}; T t{{v}}; for (auto x : v) { t.s.p[0] = "b"; cout << x; } }',
+        "",
+    ),
+    "a constructor keeps a pointer to what is walked": (
+        "range_ref",
+        "struct W { vector<string>* q; W(vector<string>& o) : q(&o) {} void z() { (*q)[0] = \"b\"; } };\n"
+        'int main() { vector<string> v{"a", "c"}; W w(v); for (auto x : v) { w.z(); cout << x; } }',
+        "",
+    ),
+    "a row changes while it is walked": (
+        "range_ref",
+        'int main() { vector<vector<string>> v{{"a", "c"}}; for (auto& row : v) for (auto x : row) '
+        '{ v[0][0] = "b"; cout << x; } }',
+        "",
+    ),
+    "what a lambda is given changes": (
+        "range_ref",
+        'int main() { vector<string> v{"a", "c"}; auto h = [&](vector<string>& w) '
+        '{ for (auto x : w) { v[0] = "b"; cout << x; } }; h(v); }',
+        "",
+    ),
+    "the next element after one that leaves": (
+        "hash_table",
+        "int main() { set<int> s; for (int i = 0; i < 9; i++) s.insert(i * 77 % 31); "
+        "auto it = s.erase(s.find(0)); cout << *it; }",
+        "",
+    ),
+    "a stream that failed throws again": (
+        "fast_in",
+        "int main() { cin.exceptions(ios::failbit); int x; for (int i = 0; i < 3; i++) "
+        "try { cin >> x; cout << x; } catch (ios_base::failure&) { cout << '!'; } }",
+        "1 x",
+    ),
 }  # fmt: skip
 C = {
     "a number that is none leaves the variable alone": (
@@ -259,6 +330,13 @@ C = {
         "fast_out",
         'int main(int n, char** v) { char* s = n > 5 ? v[0] : 0; printf("%s|%d\\n", s, 5); return 0; }',
         "",
+    ),
+    "tokens lie across the ends of buffers": (
+        "fast_in",
+        "int main(void) { long long n; double x, y, t = 0; char w[20]; int k, h = 0; "
+        'while (scanf("%lld%lf%s%lf%d", &n, &x, w, &y, &k) == 5) t += x + y, h = h * 31u + n + k + strlen(w); '
+        'printf("%.9f %d", t, h); return 0; }',
+        LINES,
     ),
 }  # fmt: skip
 

@@ -174,9 +174,17 @@ def _stepped(unit: Unit, variable: Variable) -> bool:
         at = behind(held, k, len(variable.dims))
         found = at is not None and held[at] == "." and held[at + 1] in _POSITIONS - {"insert"}
         given = held[k - 1] == "," or (held[k - 1] == "(" and held[k - 2] in _WALKS)
+        if at is not None and held[at + 1] == "erase" and _takes_next(held, k):
+            return True
         if held[k - 1] in ("++", "--") or (found and given and held[closing(held, (at or 0) + 2) + 1] in (",", ")")):
             return True
     return False
+
+
+def _takes_next(texts: list[str], k: int) -> bool:
+    """Whether the result of ``erase`` is used as an iterator; a number of elements is no iterator."""
+    counted = texts[k - 3] in ("int", "long", "bool", "size_t")
+    return texts[k - 1] in ("*", "return", ",") or (texts[k - 1] == "=" and not counted)
 
 
 def _stays(texts: list[str], k: int) -> bool:

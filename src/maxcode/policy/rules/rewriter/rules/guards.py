@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.declarations import ancestor, parameter
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
@@ -239,3 +240,17 @@ def _is_declared(name: Node, around: Node) -> bool:
         return around.child_by_field_name("declarator") == name
     declaring = around.type.endswith("_declarator") or around.type in ("declaration", "parameter_declaration")
     return declaring and around.child_by_field_name("value") != name
+
+
+def has_stream_of_its_own(unit: Unit) -> bool:
+    """Whether an operator << takes another left side than a stream, so that std::endl may do something of its own."""
+    for node in unit.nodes("operator_name"):
+        if text_of(node).replace(" ", "") != "operator<<":
+            continue
+        if ancestor(node, "friend_declaration") is None and ancestor(node, "field_declaration_list") is not None:
+            return True
+        listed = node.parent.child_by_field_name("parameters") if node.parent is not None else None
+        given = [parameter(child) for child in listed.named_children if child.type != "comment"] if listed else []
+        if given and "stream" not in given[0].type and not all(unit.is_number(one.type) for one in given[1:]):
+            return True
+    return False

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import ancestor
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, Token, text_of
 from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
-from maxcode.policy.rules.rewriter.rules.guards import standard_of
+from maxcode.policy.rules.rewriter.rules.guards import has_stream_of_its_own, standard_of
 from maxcode.policy.rules.rewriter.rules.passing import outer_writes
 
 Replacement = Callable[[Unit, str, Node, list[Node]], str | None]
@@ -54,6 +53,7 @@ _OWN_BUFFERS = words("streambuf stringbuf filebuf basic_streambuf basic_stringbu
 _STARTS = words("fork vfork system popen execl execlp execle execv execvp execvpe")
 _THREADS = words("thread jthread async pthread_create thrd_create")
 _LEAVES = words("exit longjmp siglongjmp")
+_THROWS = words("at substr get value any_cast new stoi stol stoll stoul stoull stof stod stold")
 _IN = words("cin scanf getchar getchar_unlocked fgets getline")
 _OUT = words("cout printf puts putchar putchar_unlocked")
 
@@ -179,7 +179,7 @@ def newline(unit: Unit) -> Iterator[Edit]:
     if files & {"ofstream", "fstream"} and files & {"ifstream", "fstream", "fopen", "open", "rename"}:
         return  # what one stream has written may be read by another one
     unsynced = "sync_with_stdio" in unit.words and unit.words & (_OTHER_STDIO_OUT | {*_STDIO_OUT})
-    if unsynced or _has_stream_of_its_own(unit):
+    if unsynced or has_stream_of_its_own(unit):
         return
     spots = [
         k
@@ -206,16 +206,6 @@ def _is_apart(unit: Unit, stream: str, stdio: tuple[str, ...]) -> bool:
     set_at = (texts[k + 1 : k + 3] for k, text in enumerate(texts) if text == "sync_with_stdio")
     off = "sync_with_stdio" in unit.shared or any(given not in (["(", "true"], ["(", ")"]) for given in set_at)
     return off and stream in unit.words and bool(unit.words & {*stdio})
-
-
-def _has_stream_of_its_own(unit: Unit) -> bool:
-    """Whether a class has an operator << as a method, which may take std::endl but print characters differently."""
-    return any(
-        text_of(node).replace(" ", "") == "operator<<"
-        and ancestor(node, "friend_declaration") is None
-        and ancestor(node, "field_declaration_list") is not None
-        for node in unit.nodes("operator_name")
-    )
 
 
 def _mentioned(unit: Unit) -> frozenset[str]:
@@ -374,6 +364,8 @@ def _has_effects(unit: Unit, argument: Node) -> bool:
 def _may_print(unit: Unit, argument: Node) -> bool:
     """Whether the computation of an argument may print, or never come to its end."""
     here = effects(unit).of(argument.start_byte, argument.end_byte)
+    if "catch" in unit.words and (here.calls or here.words & _THROWS):
+        return True
     called = [effects(unit).closure(name) for name in here.calls]
     return here.opaque or any(one.opaque or one.words & _OUT or one.outside & _LEAVES for one in called)
 

@@ -13,7 +13,7 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import classes, distinct, untouched
+from maxcode.policy.rules.rewriter.rules.aliasing import classes, distinct, untouched, walked
 from maxcode.policy.rules.rewriter.rules.containers import tells
 
 _HEAVY = re.compile(
@@ -65,6 +65,7 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
             continue
         used = [text_of(child) for child in walk(name) if child.type == "identifier"]
         used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
+        used += walked(whole)
         if any(effects(unit).may_change(word, body.start_byte, body.end_byte) for word in used):
             continue
         root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
