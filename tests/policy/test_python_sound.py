@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.python.filling import comprehension
 from tests.support.rewriter_help import labels, rewritten
 
 Runner = Callable[..., str]
@@ -19,6 +21,8 @@ DECLINES = {
     "comprehension": {
         "a map of a function looks at the list": "def f(x):\n    return len(L)\nL = [7]\nm = map(f, [1, 2])\nL = []\n"
             "for x in m:\n    L.append(x)\nprint(L)\n",
+        "a map in a list looks at the list": "L = [7]\nm = [map(lambda x: len(L), [1, 2])]\nL = []\nfor x in m[0]:\n"
+            "    L.append(x)\nprint(L)\n",
         "an operator looks at the list": "class A:\n    def __neg__(self):\n        return len(L)\n" + LOOKS % "-x",
         "an attribute looks at the list": "class A:\n    @property\n    def n(self):\n        return len(L)\n"
             + LOOKS % "x.n",
@@ -193,6 +197,15 @@ def test_a_rule_declines(rule: str, why: str) -> None:
     text = DECLINES[rule][why]
     compile(text, "declines", "exec")
     assert labels(rule, text, "python") == []
+
+
+@pytest.mark.parametrize(
+    "other", ["import program\nprint(program.x)\n", "import program\ndef g():\n    return len(program.L)\n"]
+)
+def test_a_list_is_filled_in_turns_if_other_files_look(other: str) -> None:
+    text = "import helper\nL = []\nfor x in range(3):\n    L.append(helper.g())\n"
+    assert [*comprehension(Unit("python", text))]
+    assert not [*comprehension(Unit("python", text, (other,)))]
 
 
 @pytest.mark.parametrize(("rule", "text"), KEPT)

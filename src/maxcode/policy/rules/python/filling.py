@@ -13,7 +13,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, is_read_at_once
 from maxcode.policy.rules.python.library_types import ANY, NEVER, SCALARS, Type
 from maxcode.policy.rules.python.reading import reading
-from maxcode.policy.rules.python.script import Script, first_iter
+from maxcode.policy.rules.python.script import Script, Variable, first_iter
 
 _QUIET = (
     *("abs", "bool", "chr", "divmod", "enumerate", "float", "input", "int", "len", "list", "map", "ord", "range"),
@@ -85,7 +85,8 @@ def _hindrance(read: Reading, loop: ast.For, target: ast.Name) -> str:
     generators = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.GeneratorExp)]
     if isinstance(scope, ast.ClassDef):
         return "a comprehension does not see the names of a class"
-    if any(is_later(script, use) for use in used) and not _is_quiet(read, loop):
+    is_seen = variable is not None and _is_open(read, variable)
+    if (is_seen or any(is_later(script, use) for use in used)) and not _is_quiet(read, loop):
         return f"what the loop calls may look at {target.id}"
     if not all(is_read_at_once(script, one) or not _looks_later(one, loop) for one in generators):
         return "a generator keeps the variable of the loop"
@@ -105,10 +106,8 @@ def _is_quiet(read: Reading, loop: ast.For) -> bool:
     """Whether a loop runs no code of the program but its own: it goes over a known type, and calls only builtins."""
     script, types = read.script, read.types
     calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call) and node is not _append_of(loop)]
-    names = [node for node in ast.walk(loop) if isinstance(node, ast.Name) and not script.is_builtin(node)]
-    if not all(_is_quiet_call(read, call) for call in calls) or any(
-        types.of(one) == ("iterator", ANY) for one in names
-    ):
+    held = [node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Subscript)]
+    if not all(_is_quiet_call(read, call) for call in calls) or any(types.of(one) == ("iterator", ANY) for one in held):
         return False  # an iterator may be a map of a function of the program
     if _has_operators(script) and not _is_plain(read, loop, calls):
         return False
@@ -196,9 +195,16 @@ def _is_closed(read: Reading, loop: ast.For, target: ast.Name) -> bool:
     variables = {read.script.variable(name) for name in bound}
     if None in variables or read.script.variable(target) in variables:
         return False
+    if any(one is not None and _is_open(read, one) for one in variables):
+        return False
     used = [use for one in variables if one is not None for use in read.script.uses.get(one, [])]
     of_list = [node for node in inside if isinstance(node, ast.Name) and node.id == target.id]
     return all(use in inside for use in used) and len(of_list) == 1
+
+
+def _is_open(read: Reading, variable: Variable) -> bool:
+    """Whether other files may use a variable."""
+    return variable[0] is read.script.tree and variable[1] in read.types.outside
 
 
 def _needs_scope(node: ast.AST) -> bool:
