@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
@@ -226,6 +227,7 @@ def _takes(script: Script, node: ast.AST, use: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Store) or (found is not None and found[0] in ("pop", "clear"))
 
 
+@lru_cache(maxsize=8)
 def _tells_errors(script: Script) -> bool:
     """Whether the program looks at errors of indices that it catches."""
     handlers = [node for node in ast.walk(script.tree) if isinstance(node, ast.ExceptHandler)]
