@@ -9,13 +9,35 @@ from collections.abc import Callable
 
 import pytest
 
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.python.filling import comprehension
 from tests.support.rewriter_help import labels, rewritten
 
 Runner = Callable[..., str]
 NUMPY = "import numpy as np\n"
 SUPPRESS = "import contextlib\nwith contextlib.suppress(ZeroDivisionError):\n"
+LOOKS = "L = [7]\nxs = [A(), A()]\nL = []\nfor x in xs:\n    L.append(%s)\nprint(L)\n"
 DECLINES = {
     "comprehension": {
+        "a map of a function looks at the list": "def f(x):\n    return len(L)\nL = [7]\nm = map(f, [1, 2])\nL = []\n"
+            "for x in m:\n    L.append(x)\nprint(L)\n",
+        "a map in a list looks at the list": "L = [7]\nm = [map(lambda x: len(L), [1, 2])]\nL = []\nfor x in m[0]:\n"
+            "    L.append(x)\nprint(L)\n",
+        "an operator looks at the list": "class A:\n    def __neg__(self):\n        return len(L)\n" + LOOKS % "-x",
+        "an attribute looks at the list": "class A:\n    @property\n    def n(self):\n        return len(L)\n"
+            + LOOKS % "x.n",
+        "a missing key looks at the list": "from collections import defaultdict\ndef g():\n    return len(L)\n"
+            "d = defaultdict(g)\nL = [7]\nL = []\nfor x in range(3):\n    L.append(d[x])\nprint(L)\n",
+        "one of two methods of a name calls deep": "class A:\n    def g(self, n):\n        return f(n - 1)\nclass B:\n"
+            "    def g(self, n):\n        return 0\ndef f(n):\n    L = []\n    for i in range(n)[:1]:\n"
+            "        L.append(A().g(n))\n    return len(L)\nprint(f(300))\n",
+        "a manager of a known name keeps the error": "import contextlib\ndef no_grad():\n"
+            "    return contextlib.suppress(ZeroDivisionError)\nwith no_grad():\n    L = []\n    for i in (1, 0):\n"
+            "        L.append(1 // i)\nprint(L)\n",
+        "a join that keeps generators": "class J:\n    def join(self, xs):\n        return xs\nj = J()\nL = []\n"
+            "for i in range(3):\n    L.append(j.join(i * x for x in (1, 2)))\ni = 5\n",
+        "a hook looks at the list": "import sys\ndef hook(*given):\n    print(len(L))\nsys.excepthook = hook\nL = []\n"
+            "for i in range(3):\n    L.append(int(input()))\n",
         "a function looks at the list": "def g():\n    return len(L)\nL = []\nfor i in range(3):\n    L.append(g())\n",
         "a generator looks at the list": "def g():\n    yield len(L)\nL = [1]\nL = []\nfor x in g():\n"
             "    L.append(x)\n",
@@ -33,6 +55,10 @@ DECLINES = {
             "    for i in range(n)[:1]:\n        L.append(g(n))\n    return len(L)\nprint(f(400))\n",
     },
     "set_lookup": {
+        "an equality that appends": "class A:\n    def __eq__(self, other):\n        other.append([2])\n"
+            "        return True\nM = [1]\nprint(A() == M)\nL = []\nfor y in M:\n    L.append(y)\nprint(1 in L)\n",
+        "a search that appends": "class A:\n    def __contains__(self, other):\n        other.append([2])\n"
+            "        return True\nM = [1]\nprint(M in A())\nL = []\nfor y in M:\n    L.append(y)\nprint(1 in L)\n",
         "a function runs after the loop": "L = []\nfor i in range(2):\n    def g():\n        L.append(i)\n"
             "i = [1]\ng()\nprint(1 in L)\n",
         "a loop over an element": "x, a = 1, [0]\nfor a[0] in ['p', [1]]:\n    x = a[0]\nL = []\nL.append(x)\n"
@@ -66,6 +92,14 @@ DECLINES = {
             "        if x not in L:\n            L.append(x)\n    return L\n",
     },
     "popleft": {
+        "a kind of error with a name": "def f():\n    q = [1]\n    q.pop(0)\n    return q.pop(0)\nkinds = IndexError\n"
+            "try:\n    f()\nexcept kinds as error:\n    print(error)\n",
+        "the error is asked": "import sys\ndef f():\n    q = [1]\n    q.pop(0)\n    return q.pop(0)\ntry:\n    f()\n"
+            "except IndexError:\n    print(sys.exc_info()[1])\n",
+        "the queue is empty here": "def f():\n    q = []\n    if q:\n        q.append(1)\n    else:\n"
+            "        return q.pop(0)\ntry:\n    f()\nexcept IndexError as error:\n    print(error)\n",
+        "two in one turn": "def f():\n    q = [1]\n    while q:\n        q.pop(0)\n        q.pop(0)\ntry:\n    f()\n"
+            "except IndexError as error:\n    print(error)\n",
         "the caller prints the error": "def f():\n    q = [1]\n    q.pop(0)\n    return q.pop(0)\ntry:\n    f()\n"
             "except IndexError as error:\n    print(error)\n",
     },
@@ -74,6 +108,8 @@ DECLINES = {
             "s = 'a'\nt = 'x' % S()\ns = s + t + 'b'\n",
         "a sum in parentheses": "s = ''\ns = (s + 'a' + 'b')\nprint(s)\n"},
     "memo_table": {
+        "a function asks which object it is": "import operator\ndef f(n):\n"
+            "    return 999 * n if n < 2 else f(n - 1) + f(n - 2)\nprint(operator.is_(f(9), f(9)))\n",
         "a sum from a real number": "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
             "print(f(2), f(sum([1, 1], start=0.0)))\n",
         "a floor of its own": "import math\nclass A:\n    def __floor__(self):\n        return 2.0\ndef f(n):\n"
@@ -84,10 +120,15 @@ DECLINES = {
             "print(f(2), __main__.f(2.0))\n",
     },
     "into_function": {
+        "any error of a name is printed": "try:\n    print(k)\nexcept Exception as error:\n    print(error)\n"
+            "for k in range(3):\n    print(k)\n",
         "the error of a name is printed": "try:\n    print(k)\nexcept NameError as error:\n    print(error)\n"
             "for k in range(3):\n    print(k)\n",
     },
     "read_lines": {
+        "bytes are written by another name": "import sys\nout = sys.stdout\nprint('a')\ninput()\n"
+            "out.buffer.write(b'b')\n",
+        "the module has another name": "import os as o\nprint('a')\ninput()\no._exit(0)\n",
         "it ends without the text": "import os\nprint('a')\ninput()\nos._exit(0)\n",
         "bytes are written, too": "import sys\nprint('a')\ninput()\nsys.stdout.buffer.write(b'b')\n",
         "another program writes, too": "import subprocess\nprint(input())\nsubprocess.run(['echo', input()])\n",
@@ -97,6 +138,10 @@ DECLINES = {
             "n = []\nwith contextlib.redirect_stdout(W()):\n    print(1, 2)\nprint(len(n))\n",
     },
     "vectorise": {
+        "a name with a type alone": f"{NUMPY}c: float\ndef f(xs):\n    s = 0.0\n    for x in xs:\n        s += x * c\n"
+            "    return s\nprint(f(np.array([])))\n",
+        "the name of an empty loop": f"{NUMPY}for c in []:\n    pass\ndef f(xs):\n    s = 0.0\n    for x in xs:\n"
+            "        s += x * c\n    return s\nprint(f(np.array([])))\n",
         "a number that comes later": f"{NUMPY}def f(xs):\n    s = 0.0\n    for x in xs:\n        s += x * c\n"
             "    return s\nprint(f(np.array([])))\nc = np.float64(2)\n",
         "one name twice": f"{NUMPY}def f(xs, ys):\n    s = 0.0\n    for i, i in enumerate(xs):\n        s += ys[i]\n"
@@ -112,7 +157,26 @@ DECLINES = {
             "            a[i, j] = a[i, j] + 1.0\n",
     },
 }  # fmt: skip
+FIB = "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
 KEPT = [
+    ("comprehension", "c = 1\nL = []\nfor x in ([1] if c\n          else [2]):\n    L.append(x)\nprint(L)\n"),
+    ("comprehension", "def f():\n    return len(L)\nL = []\nfor _ in range(2):\n"
+     "    L.append(list(map(int, input().split())))\nprint(f(), L)\n"),
+    ("comprehension", "def f():\n    return len(L)\nL = []\nfor _ in range(2):\n    L.append(sorted(input()))\n"
+     "print(f(), L)\n"),
+    ("comprehension", "def f(xs):\n    L = []\n    for x in xs:\n        L.append(next(y for y in xs if y >= x))\n"
+     "    return L\nprint(f([1, 3, 2]))\n"),
+    ("comprehension", "from collections import Counter\ndef f(xs):\n    L = []\n    for x in xs:\n"
+     "        L.append(Counter(c.lower() for c in x))\n    return L\nprint(f(['aA', 'b']))\n"),
+    ("comprehension", "import contextlib\ndef f(xs):\n    with contextlib.nullcontext():\n        L = []\n"
+     "        for x in xs:\n            L.append(x + 1)\n    return L\nprint(f([1, 2]))\n"),
+    ("memo_table", f"{FIB}x = f(9)\nif type(x) is int:\n    print(x)\n"),
+    ("memo_table", f"{FIB}print(f'f(9)={{f(9)}}')\n"),
+    ("popleft", "q = [1]\nwhile len(q) > 0:\n    print(q[0])\n    print(q.pop(0))\ntry:\n    print(1 // 0)\n"
+     "except Exception as error:\n    print(error)\n"),
+    ("read_lines", "import os\nfrom os import environ\nprint(input(), len(environ) > 999)\n"),
+    ("into_function", "for k in range(2):\n    try:\n        n = 1 // k\n        print(n)\n"
+     "    except Exception as error:\n        print(error)\n"),
     ("comprehension", "L = []\nfor i in range(3):\n    if i if i else 1:\n        L.append(i)\nprint(L)\n"),
     ("comprehension", "L = []\nfor i in (1, 2), (3, 4):\n    L.append(i)\nprint(L)\n"),
     ("comprehension", "def f():\n    return L\nL = []\nfor _ in range(2):\n    L.append(int(input()))\nprint(f())\n"),
@@ -133,6 +197,15 @@ def test_a_rule_declines(rule: str, why: str) -> None:
     text = DECLINES[rule][why]
     compile(text, "declines", "exec")
     assert labels(rule, text, "python") == []
+
+
+@pytest.mark.parametrize(
+    "other", ["import program\nprint(program.x)\n", "import program\ndef g():\n    return len(program.L)\n"]
+)
+def test_a_list_is_filled_in_turns_if_other_files_look(other: str) -> None:
+    text = "import helper\nL = []\nfor x in range(3):\n    L.append(helper.g())\n"
+    assert [*comprehension(Unit("python", text))]
+    assert not [*comprehension(Unit("python", text, (other,)))]
 
 
 @pytest.mark.parametrize(("rule", "text"), KEPT)

@@ -12,7 +12,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.python.inferred import Types
 from maxcode.policy.rules.python.script import Script, Variable
 
-_READERS = ("any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted")
+_READERS = ("any", "all", "next", "sum", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted")
 
 
 @final
@@ -79,7 +79,7 @@ def is_empty_list(read: Reading, value: ast.expr) -> bool:
 
 def is_later(script: Script, use: ast.Name) -> bool:
     """Whether a use may run at another time than its place in the function of its variable: in a function in it, or in
-    a generator that is not read to its end at once."""
+    a generator that is not read at once."""
     variable = script.variable(use)
     if variable is None or script.scope_of(use) is not variable[0]:
         return True
@@ -87,9 +87,9 @@ def is_later(script: Script, use: ast.Name) -> bool:
 
 
 def is_read_at_once(script: Script, generator: ast.GeneratorExp) -> bool:
-    """Whether a generator is the argument of what reads it before anything else happens."""
+    """Whether a generator is the argument of what reads it before anything else happens, and then drops it."""
     call = script.parents[generator]
     if not isinstance(call, ast.Call) or generator not in call.args:
         return False
-    is_join = isinstance(call.func, ast.Attribute) and call.func.attr == "join"
+    is_join = isinstance(call.func, ast.Attribute) and call.func.attr == "join" and "join" not in script.made
     return is_join or script.is_builtin(call.func, *_READERS)

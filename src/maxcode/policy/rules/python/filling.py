@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, is_read_at_once
-from maxcode.policy.rules.python.library_types import ANY
+from maxcode.policy.rules.python.library_types import ANY, NEVER, SCALARS, Type
 from maxcode.policy.rules.python.reading import reading
-from maxcode.policy.rules.python.script import Script
+from maxcode.policy.rules.python.script import Script, Variable, first_iter
 
-_QUIET = ("abs", "bool", "chr", "divmod", "float", "input", "int", "len", "map", "ord", "range", "repr", "round", "str")
+_QUIET = (
+    *("abs", "bool", "chr", "divmod", "enumerate", "float", "input", "int", "len", "list", "map", "ord", "range"),
+    *("repr", "reversed", "round", "str", "tuple", "zip"),
+)
+_COMPARING = ("frozenset", "max", "min", "set", "sorted", "sum")  # they run what the elements say about == < and +
 
 
 def comprehension(unit: Unit) -> Iterable[Edit]:
@@ -67,7 +72,7 @@ def _written(script: Script, node: ast.expr) -> str:
     """What a comprehension goes over or tests, in parentheses where it needs them."""
     written = script.source(node)
     is_open = isinstance(node, ast.Tuple | ast.IfExp) and not isinstance(
-        ast.parse(f"{written}[0]", mode="eval").body, ast.Subscript
+        ast.parse(f"({written}[0])", mode="eval").body, ast.Subscript
     )
     return f"({written})" if is_open else written
 
@@ -80,25 +85,68 @@ def _hindrance(read: Reading, loop: ast.For, target: ast.Name) -> str:
     generators = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.GeneratorExp)]
     if isinstance(scope, ast.ClassDef):
         return "a comprehension does not see the names of a class"
-    if any(is_later(script, use) for use in used) and not _is_quiet(read, loop):
+    is_seen = variable is not None and _is_open(read, variable)
+    if (is_seen or any(is_later(script, use) for use in used)) and not _is_quiet(read, loop):
         return f"what the loop calls may look at {target.id}"
-    if not all(is_read_at_once(script, one) for one in generators):
+    if not all(is_read_at_once(script, one) or not _looks_later(one, loop) for one in generators):
         return "a generator keeps the variable of the loop"
     if isinstance(scope, ast.FunctionDef) and scope.name in _called(script, loop.body):
         return f"{scope.name} calls itself in the loop, and a comprehension may take one more frame of each call"
     return ""
 
 
+def _looks_later(generator: ast.GeneratorExp, loop: ast.For) -> bool:
+    """Whether a generator looks at a variable of the loop after it was made."""
+    bound = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    at_once = {*ast.walk(first_iter(generator))}
+    return any(isinstance(node, ast.Name) and node.id in bound for node in {*ast.walk(generator)} - at_once)
+
+
 def _is_quiet(read: Reading, loop: ast.For) -> bool:
     """Whether a loop runs no code of the program but its own: it goes over a known type, and calls only builtins."""
     script, types = read.script, read.types
     calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call) and node is not _append_of(loop)]
-    are_known = all(
-        (script.is_builtin(call.func, *_QUIET) or (isinstance(call.func, ast.Attribute) and types.of(call) != ANY))
-        and all(types.of(one) != ANY or script.is_builtin(one, "int", "float", "str") for one in call.args)
-        for call in calls
-    )
-    return are_known and (types.of(loop.iter) != ANY or script.is_stdin(loop.iter))
+    held = [node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Subscript)]
+    if not all(_is_quiet_call(read, call) for call in calls) or any(types.of(one) == ("iterator", ANY) for one in held):
+        return False  # an iterator may be a map of a function of the program
+    if _has_operators(script) and not _is_plain(read, loop, calls):
+        return False
+    return types.of(loop.iter) != ANY or script.is_stdin(loop.iter)
+
+
+def _is_quiet_call(read: Reading, call: ast.Call) -> bool:
+    script, types = read.script, read.types
+    if isinstance(call.func, ast.Attribute):
+        is_quiet = types.of(call) != ANY
+    elif script.is_builtin(call.func, *_COMPARING):
+        is_quiet = not call.keywords and all({types.of(one), types.element(one)} & SCALARS for one in call.args)
+    else:
+        is_quiet = not call.keywords and script.is_builtin(call.func, *_QUIET)
+    return is_quiet and all(types.of(one) != ANY or script.is_builtin(one, "int", "float", "str") for one in call.args)
+
+
+def _has_operators(script: Script) -> bool:
+    """Whether an operator, an attribute or an index may run code of the program."""
+    special = any(re.fullmatch("__.*__", name) and name != "__init__" for _, name in script.bindings)
+    return special or "property" in script.text or "defaultdict" in script.text
+
+
+def _is_plain(read: Reading, loop: ast.For, calls: list[ast.Call]) -> bool:
+    """Whether all values in a loop are known through and through, so that no operator is one of the program."""
+    append, methods = _append_of(loop), [call.func for call in calls]
+    for node in ast.walk(loop):
+        above = read.script.parents[node]
+        if isinstance(above, ast.Attribute) and read.script.parents[above] is append:
+            continue  # the list
+        if isinstance(node, ast.Attribute) and node not in methods and read.script.parents[node] is not append:
+            return False
+        if isinstance(node, ast.Name) and not read.script.is_builtin(node) and not _is_deep(read.types.of(node)):
+            return False
+    return True
+
+
+def _is_deep(found: Type) -> bool:
+    return _is_deep(found[1]) if isinstance(found, tuple) else found == NEVER or found in SCALARS
 
 
 def _append_of(loop: ast.For) -> ast.expr | None:
@@ -108,7 +156,10 @@ def _append_of(loop: ast.For) -> ast.expr | None:
 
 def _called(script: Script, body: list[ast.stmt]) -> set[str]:
     """The names of all functions that statements call, and that those functions of the program call in turn."""
-    bodies = {node.name: node.body for node in ast.walk(script.tree) if isinstance(node, ast.FunctionDef)}
+    made = (node for nodes in script.bindings.values() for node in nodes if isinstance(node, ast.FunctionDef))
+    bodies: dict[str, list[ast.stmt]] = {}  # of all methods of one name
+    for function in made:
+        bodies.setdefault(function.name, []).extend(function.body)
     found: set[str] = set()
     left = [body]
     while left:
@@ -144,9 +195,16 @@ def _is_closed(read: Reading, loop: ast.For, target: ast.Name) -> bool:
     variables = {read.script.variable(name) for name in bound}
     if None in variables or read.script.variable(target) in variables:
         return False
+    if any(one is not None and _is_open(read, one) for one in variables):
+        return False
     used = [use for one in variables if one is not None for use in read.script.uses.get(one, [])]
     of_list = [node for node in inside if isinstance(node, ast.Name) and node.id == target.id]
     return all(use in inside for use in used) and len(of_list) == 1
+
+
+def _is_open(read: Reading, variable: Variable) -> bool:
+    """Whether other files may use a variable."""
+    return variable[0] is read.script.tree and variable[1] in read.types.outside
 
 
 def _needs_scope(node: ast.AST) -> bool:

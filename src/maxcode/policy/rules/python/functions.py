@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from maxcode.code.cpp.edit import Edit
@@ -11,6 +12,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading
 from maxcode.policy.rules.python.library_types import SCALARS
 from maxcode.policy.rules.python.reading import reading
+from maxcode.policy.rules.python.script import Script
 
 _PURE = ("abs", "chr", "divmod", "int", "len", "max", "min", "ord", "range", "str", "sum")
 _STATEMENTS = (ast.If, ast.Return, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.Pass, ast.Break, ast.Continue)
@@ -58,7 +60,8 @@ def _hindrance(read: Reading, function: ast.FunctionDef, is_called: bool) -> str
         return f"not all arguments of {function.name} are known to be whole numbers or texts"
     if types.returned(function) not in SCALARS:
         return f"what {function.name} returns is no known number or text"
-    if any(isinstance(node, ast.Compare) and _asks_which(node) for node in ast.walk(script.tree)):
+    asks = (isinstance(node, ast.Compare) and _asks_which(script, node) for node in ast.walk(script.tree))
+    if re.search(r"\bis_(?:not)?\b", script.text) or any(asks):  # also those of ``operator``
         return f"the program asks by `is` which object something is, and {function.name} would return the same again"
     bound = all(script.bindings[function, parameter.arg] == [parameter] for parameter in parameters)
     if not bound or not all(_is_pure(read, function, one) for one in _body(function)):
@@ -66,10 +69,16 @@ def _hindrance(read: Reading, function: ast.FunctionDef, is_called: bool) -> str
     return ""
 
 
-def _asks_which(compare: ast.Compare) -> bool:
-    """Whether ``is`` compares objects that are no constants."""
+def _asks_which(script: Script, compare: ast.Compare) -> bool:
+    """Whether ``is`` compares objects that are neither constants nor types."""
     is_which = any(isinstance(op, ast.Is | ast.IsNot) for op in compare.ops)
-    return is_which and not any(isinstance(one, ast.Constant) for one in (compare.left, *compare.comparators))
+    compared = (compare.left, *compare.comparators)
+    return is_which and not any(isinstance(one, ast.Constant) or _is_type(script, one) for one in compared)
+
+
+def _is_type(script: Script, node: ast.expr) -> bool:
+    """Whether an expression is a type or another builtin, which no function of numbers and texts returns."""
+    return script.is_builtin(node.func, "type") if isinstance(node, ast.Call) else script.is_builtin(node)
 
 
 def _body(function: ast.FunctionDef) -> list[ast.stmt]:

@@ -275,8 +275,9 @@ class Types:
                 return over is use
             case ast.Subscript(value=value, ctx=ast.Load()):
                 return value is use
-            case ast.Compare():
-                return True
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                is_searched = others[-1] is use and isinstance(ops[-1], ast.In | ast.NotIn)
+                return is_searched or all(self.of(one) != ANY for one in (left, *others) if one is not use)
             case ast.Call(func=func) as call:
                 joined = self.of(func.value) if isinstance(func, ast.Attribute) and func.attr == "join" else ANY
                 return use in call.args and (joined != ANY or gives_no_list(self.script, call, use, *_LOOKS, "print"))

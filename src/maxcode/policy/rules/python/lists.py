@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
@@ -14,6 +15,7 @@ from maxcode.policy.rules.python.library_types import ANY, SCALARS
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script, Variable
 
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _OF_INDICES = frozenset({"IndexError", "LookupError", "Exception", "BaseException"})
 
 
@@ -188,19 +190,53 @@ def _is_zero(arguments: list[ast.expr]) -> bool:
 
 
 def _may_fail(read: Reading, use: ast.Name) -> bool:
-    """Whether a use may ask an empty queue for an element: it is in no loop or branch for a queue that is not empty."""
-    found = method_call(use, read.script)
-    if not isinstance(read.script.parents[use], ast.Subscript) and (found is None or found[0] != "pop"):
+    """Whether a use may ask an empty queue for an element: it is not the first in a turn or branch that is there for a
+    queue that is not empty."""
+    script, found = read.script, method_call(use, read.script)
+    if not isinstance(script.parents[use], ast.Subscript) and (found is None or found[0] != "pop"):
         return False
-    guards = (up.test for up in read.script.ancestors(use) if isinstance(up, ast.While | ast.If))
-    return not any(isinstance(one, ast.Name) and one.id == use.id for test in guards for one in ast.walk(test))
+    child: ast.AST = use
+    for up in script.ancestors(use):
+        if isinstance(up, ast.While | ast.If) and child in up.body and _is_filled(up.test, use.id):
+            return any(_takes(script, one, use) for part in up.body for one in ast.walk(part))
+        if isinstance(up, (*_LOOPS, ast.FunctionDef, ast.Lambda)):
+            return True  # it may run more than once
+        child = up
+    return True
 
 
+def _is_filled(test: ast.expr, name: str) -> bool:
+    """Whether a condition says that a queue is not empty."""
+    match test:
+        case ast.Name(id=found) | ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=found)]):
+            return found == name
+        case ast.Compare(left=ast.Call() as length, ops=[ast.Gt()], comparators=[ast.Constant(value=int() as least)]):
+            return least >= 0 and _is_filled(length, name)
+        case ast.Compare(left=ast.Call() as length, ops=[ast.NotEq()], comparators=[ast.Constant(value=0)]):
+            return _is_filled(length, name)
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(_is_filled(one, name) for one in values)
+    return False
+
+
+def _takes(script: Script, node: ast.AST, use: ast.Name) -> bool:
+    """Whether a node takes elements from a queue before a use of it."""
+    if not isinstance(node, ast.Name) or node.id != use.id or script.span(node) >= script.span(use):
+        return False
+    found = method_call(node, script)
+    return isinstance(node.ctx, ast.Store) or (found is not None and found[0] in ("pop", "clear"))
+
+
+@lru_cache(maxsize=8)
 def _tells_errors(script: Script) -> bool:
     """Whether the program looks at errors of indices that it catches."""
-    handlers = (node for node in ast.walk(script.tree) if isinstance(node, ast.ExceptHandler) and node.name)
-    kinds = {one.id for node in handlers if node.type for one in ast.walk(node.type) if isinstance(one, ast.Name)}
-    return not kinds.isdisjoint(_OF_INDICES)
+    handlers = [node for node in ast.walk(script.tree) if isinstance(node, ast.ExceptHandler)]
+    if "exc_info" in script.text:
+        return bool(handlers)
+    types = [node.type for node in handlers if node.name and node.type]
+    kinds = {one.id for kind in types for one in ast.walk(kind) if isinstance(one, ast.Name)}
+    values = {name for (_, name), nodes in script.bindings.items() if any(isinstance(one, ast.Name) for one in nodes)}
+    return not kinds.isdisjoint(_OF_INDICES | values)
 
 
 def _is_queue_method(found: tuple[str, ast.Call] | None) -> bool:

@@ -12,6 +12,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading
 from maxcode.policy.rules.python.library_types import ANY
 from maxcode.policy.rules.python.reading import reading
+from maxcode.policy.rules.python.script import Script
 
 _STAYS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
@@ -53,6 +54,8 @@ def _is_apart(read: Reading, moved: Sequence[ast.stmt]) -> bool:
         return False
     if any(isinstance(node, ast.Name) and node.id in ("NameError", "UnboundLocalError") for node in inside):
         return False  # its words would differ
+    if any(isinstance(node, ast.Try | ast.TryStar) and _tells_names(script, node) for node in inside):
+        return False
     own = [variable for variable in script.bindings if variable[0] is script.tree]
     bound = [variable for variable in own if any(node in inside for node in script.bindings[variable])]
     nodes = [node for variable in bound for node in (*script.bindings[variable], *script.uses.get(variable, []))]
@@ -60,6 +63,17 @@ def _is_apart(read: Reading, moved: Sequence[ast.stmt]) -> bool:
     is_shared = is_shared or any(name in read.types.outside for _, name in bound)
     lines = [script.indent(statement) == "" for statement in moved]
     return bool(moved) and not is_shared and all(node in inside for node in nodes) and all(lines)
+
+
+def _tells_names(script: Script, block: ast.Try | ast.TryStar) -> bool:
+    """Whether a block may show an error about a variable that has no value yet: a variable of a function has another
+    one."""
+    kinds = [ast.unparse(one.type) for one in block.handlers if one.name and one.type]
+    if not any(word in kind for kind in kinds for word in ("Exception", "NameError")):
+        return False
+    used = {one for part in block.body for one in ast.walk(part) if isinstance(one, ast.Name)}
+    firsts = ((nodes, uses[0]) for key, nodes in script.bindings.items() if (uses := script.uses.get(key)))
+    return any(first in used and first not in nodes and isinstance(nodes[0], ast.Name) for nodes, first in firsts)
 
 
 def indented(read: Reading, moved: Sequence[ast.stmt]) -> Iterable[Patch]:

@@ -21,7 +21,12 @@ Variable = tuple[ast.AST, str]  # the node of its scope, and its name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _TRIES = (ast.Try, ast.TryStar)
-_HANDS_ON = frozenset({"open", "no_grad", "inference_mode"})  # what ``with`` makes of these lets errors out
+_HANDS_ON = frozenset(  # what ``with`` makes of these lets errors out
+    {
+        *("open", "no_grad", "inference_mode", "closing", "nullcontext", "localcontext", "ZipFile"),
+        *("ThreadPoolExecutor", "ProcessPoolExecutor", "TemporaryDirectory", "TemporaryFile", "NamedTemporaryFile"),
+    }
+)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(builtins))
 _UNPREDICTABLE = frozenset({"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__"})
@@ -44,7 +49,7 @@ _MODULES = frozenset(
         *("traceback", "tracemalloc", "types", "unittest", "weakref"),
     }
 )
-_ATTRIBUTES = frozenset({"settrace", "setprofile", "modules", "_getframe", "displayhook"})
+_ATTRIBUTES = frozenset({"settrace", "setprofile", "modules", "_getframe", "displayhook", "excepthook"})
 _USUAL = frozenset({"__init__", "__name__"})
 
 
@@ -185,6 +190,14 @@ class Script:
                 found[scope, name].append(node)
         return dict(found)
 
+    @cached_property
+    def made(self) -> frozenset[str]:
+        """The names that the program binds in another way than by an import."""
+        imports = (ast.Import, ast.ImportFrom)
+        return frozenset(
+            name for (_, name), nodes in self.bindings.items() if not all(isinstance(one, imports) for one in nodes)
+        )
+
     def _binding_scope(self, node: ast.AST) -> ast.AST:
         if isinstance(node, ast.arg):
             return next(up for up in self.ancestors(node) if isinstance(up, _FUNCTIONS))
@@ -230,10 +243,10 @@ class Script:
         return any(isinstance(up, _TRIES) or (isinstance(up, ast.With) and not self._hands_on(up)) for up in around)
 
     def _hands_on(self, block: ast.With) -> bool:
-        """Whether an error in a block certainly comes out of it.  No program here has an ``open`` of its own."""
+        """Whether an error in a block certainly comes out of it."""
         calls = [item.context_expr.func for item in block.items if isinstance(item.context_expr, ast.Call)]
         names = [getattr(one, "attr", getattr(one, "id", "")) for one in calls]
-        return len(names) == len(block.items) and all(name in _HANDS_ON for name in names)
+        return len(names) == len(block.items) and all(name in _HANDS_ON - self.made for name in names)
 
     def is_in(self, node: ast.AST, *kinds: type[ast.AST]) -> bool:
         """Whether a node stands in one of these, inside of its scope."""
@@ -314,6 +327,8 @@ def _is_quoted(before: ast.expr, part: ast.expr) -> bool:
     """Whether a text shows the words of an expression, which a rule may change: ``{x in L=}``."""
     if not isinstance(before, ast.Constant) or not isinstance(part, ast.FormattedValue):
         return False
+    if part.conversion == -1 and part.format_spec is None:
+        return False  # with ``=`` alone, the value is written by ``repr``
     shown, written = (re.sub(r"[\s()'\"]", "", one) for one in (str(before.value), ast.unparse(part.value)))
     is_name = all(isinstance(node, ast.Name | ast.expr_context) for node in ast.walk(part.value))
     return shown.endswith(f"{written}=") and not is_name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from maxcode.code.cpp.edit import Edit
@@ -11,6 +12,7 @@ from maxcode.policy.rules.python.edits import Reading
 from maxcode.policy.rules.python.library_types import SCALARS
 from maxcode.policy.rules.python.reading import reading
 
+_BESIDE = re.compile("write|system|popen|fdopen|posix_spawn|_exit|abort|fork|exec|spawn")  # functions of ``os``
 _READER = """\
 def {name}(read={sys}.stdin.readline):
     line = read()
@@ -53,13 +55,13 @@ def _is_beside(node: ast.AST) -> bool:
     """Whether the program may write beside ``sys.stdout``, whose text ``input`` hands on each time, or end without."""
     match node:
         case ast.Attribute(value=ast.Name(id="os"), attr=name):
-            return name in ("write", "system", "popen") or name.startswith(("_exit", "abort", "fork", "exec", "spawn"))
-        case ast.Attribute(value=ast.Attribute(attr="stdout"), attr="buffer" | "fileno"):
-            return True
+            return _BESIDE.match(name) is not None
+        case ast.Attribute(value=owner, attr="buffer" | "fileno"):
+            return "stdin" not in ast.unparse(owner)
         case ast.Import(names=names):
-            return any(one.name == "subprocess" for one in names)
+            return any(one.name == "subprocess" or (one.name == "os" and one.asname) for one in names)
         case ast.ImportFrom(module=module, names=names):
-            return module == "subprocess" or (module == "os" and any(one.name != "path" for one in names))
+            return module == "subprocess" or (module == "os" and any(_BESIDE.match(one.name) for one in names))
     return False
 
 

@@ -9,6 +9,7 @@ what must be asked when the program runs: which names must be real numbers, whol
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -312,12 +313,32 @@ def is_surely_bound(read: Reading, loop: ast.stmt, node: ast.Name) -> bool:
         return False
     if isinstance(variable[0], ast.Module):
         above = [
-            one for one in map(script.parents.get, bound) if isinstance(one, ast.stmt) and one.lineno < loop.lineno
+            one
+            for one in map(script.parents.get, bound)
+            if isinstance(one, ast.Assign | ast.AnnAssign)
+            and one.value is not None
+            and (one.lineno < loop.lineno or _is_first(script, one))
         ]
         return any(one in script.tree.body for one in above)
     if variable[0] is not script.scope_of(loop):
         return False
     return any(isinstance(one, ast.arg) for one in bound) or any(one in bound for one in _bound_before(script, loop))
+
+
+def _is_first(script: Script, made: ast.stmt) -> bool:
+    """Whether a statement of the module comes before everything that may call a function of it."""
+    for one in itertools.takewhile(lambda one: one is not made, script.tree.body):
+        is_plain = isinstance(one, ast.Assign | ast.Expr) and isinstance(one.value, ast.Constant)
+        is_function = isinstance(one, ast.FunctionDef) and not one.decorator_list and not _calls(one)
+        if not (is_plain or is_function or isinstance(one, ast.Import | ast.ImportFrom)):
+            return False
+    return True
+
+
+def _calls(function: ast.FunctionDef) -> bool:
+    """Whether the head of a function calls something, for a default or an annotation."""
+    head = [function.args, *([function.returns] if function.returns else [])]
+    return any(isinstance(node, ast.Call) for part in head for node in ast.walk(part))
 
 
 def _bound_before(script: Script, loop: ast.stmt) -> list[ast.AST]:
