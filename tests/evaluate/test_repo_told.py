@@ -166,7 +166,10 @@ static __attribute__((noinline)) double worked(const double *values, int count) 
 double all_pairs(const double *values, int count) {
     volatile int one = 1;
     double total = 0;
-    for (int i = 0; i < 20 * count; i++) total += descend(&one, 12) + worked(values, 1000);
+    for (int i = 0; i < 20 * count; i++) {
+        for (int j = 0; j < 8; j++) total += descend(&one, 12);
+        total += worked(values, 1000);
+    }
     return total;
 }
 """
