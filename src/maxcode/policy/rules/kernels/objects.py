@@ -240,8 +240,8 @@ def _called(unit: Unit, node: Node) -> set[Object]:
 
 
 def _in_macro(unit: Unit, node: Node) -> set[Object]:
-    words: set[Object] = {(one.text,) for one in expanded(unit, node.start_byte, node.end_byte) if one.is_word}
-    return words - _known(unit, "number")
+    named: set[Object] = {(one.text,) for one in expanded(unit, node.start_byte, node.end_byte) if one.is_word}
+    return named - _known(unit, "number")
 
 
 @lru_cache(maxsize=8)
