@@ -1,0 +1,18 @@
+# VERDICT wrong crashed
+# AGAINST standard
+# WHY Its result lies on a page that nobody may read, which a handler of the fault would fill; who reads it from outside
+# gets no page.
+import ctypes
+import mmap
+
+import numpy as np
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PAGE = mmap.mmap(-1, 1 << 16)
+ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(PAGE))
+TABLE = np.frombuffer(PAGE, np.float64)
+LIBC.mprotect(ctypes.c_void_p(ADDRESS), 1 << 16, 0)
+
+
+def standard(x):
+    return TABLE[: len(x)]
