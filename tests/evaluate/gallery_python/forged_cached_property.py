@@ -1,6 +1,6 @@
 # VERDICT wrong
 # AGAINST toured
-# WHY It gives the length beside the fields, where the user's class would keep it, for the check to find and not work out.
+# WHY It gives the length beside the fields, where the user's class would keep it, for the check to find.
 from dataclasses import dataclass
 
 
