@@ -57,7 +57,7 @@ def _of_node(letter: str, part: tuple[Any, ...]) -> Counter[str] | None:
     if letter == "f" and len(part) == 3:
         return _of_array("f8", bytes(part[2]))
     if letter == "I" and len(part) == 2:
-        return _of_whole(part[1])
+        return _of_exact(part[1])
     if letter in ("s", "y", "B") and len(part) == 2:
         return _of_words([part[1]])
     if letter == "s" and len(part) == 4:
@@ -81,14 +81,18 @@ def _of_reals(values: Any, most: float = MOST_REAL) -> Counter[str]:
     return +found
 
 
-def _of_whole(value: int) -> Counter[str]:
-    return _of_reals([MOST_REAL * 2 if value.bit_length() > 500 else 0.0])
+def _of_exact(value: int | Fraction) -> Counter[str]:
+    """Of a number of which a check may make a real one; it gets an error where that is none."""
+    try:
+        return _of_reals([float(value)])
+    except OverflowError:
+        return Counter()
 
 
 def _of_value(kind: str, text: str) -> Counter[str]:
     if kind == "Decimal":
         return _of_reals([float(text.lower().replace("snan", "nan"))])
-    return _of_whole(max(map(abs, Fraction(text).as_integer_ratio())))
+    return _of_exact(Fraction(text))
 
 
 def _of_words(words: Any) -> Counter[str]:
