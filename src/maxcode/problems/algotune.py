@@ -50,7 +50,7 @@ class Task:
     def __init__(self, n=None, **kwargs):
         self.n, self.k, self.oracle = n, None, self.solve
 '''
-_INPUTS_TEXT = '''"""The task's own generator; problems as AlgoTune's data sets store them (AlgoTuner/utils/serialization.py)."""
+_INPUTS_TEXT = '''"""The task's own generator; problems as AlgoTune stores them (AlgoTuner/utils/serialization.py)."""
 
 from algotune_task import Solver
 
