@@ -81,7 +81,10 @@ def stored(value):
 
 def key_of(key):
     text = str(key)
-    return int(text) if text.lstrip("-").isdigit() else text
+    try:
+        return int(text) if text.lstrip("-").isdigit() else text
+    except ValueError:
+        return text
 
 
 def as_array(values):
