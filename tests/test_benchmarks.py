@@ -549,8 +549,11 @@ def test_what_a_solver_is_refused_for_is_told_from_wrong_results(
     assert row["solver"] == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_rows_of_another_environment_are_not_added_to(module: Any, tmp_path: Path) -> None:
+def test_rows_of_another_environment_are_not_added_to(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script: ModuleType = module("algotune")
+    monkeypatch.delenv("MAXCODE_ALGOTUNE_VENV", raising=False)
     script.keep_environment(tmp_path / "environment.json", tmp_path)
     (tmp_path / ".venv/lib/python3.11/site-packages/numpy-1.26.4.dist-info").mkdir(parents=True)
     with pytest.raises(SystemExit, match="packages changed since the rows there were made; give another --out"):

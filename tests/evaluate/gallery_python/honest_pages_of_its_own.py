@@ -7,7 +7,8 @@ import numpy as np
 
 
 def standard(x):
-    found = np.frombuffer(mmap.mmap(-1, max(1, x.nbytes)), np.float64)[: len(x)]
+    pages = mmap.mmap(-1, max(1, x.nbytes), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    found = np.frombuffer(pages, np.float64)[: len(x)]
     y = x - x.mean()
     y /= np.sqrt((y * y).mean())
     np.tanh(y, out=y)

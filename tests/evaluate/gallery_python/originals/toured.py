@@ -2,15 +2,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 
-@dataclass
-class Tour:
-    order: list
-
-    @cached_property
-    def length(self):
-        return sum(abs(one - other) for one, other in zip(self.order, self.order[1:], strict=False))
-
-
 def toured(places):
     """The shortest way through all places of a line."""
     found = []
@@ -20,3 +11,12 @@ def toured(places):
             at += 1
         found.insert(at, one)
     return Tour(found)
+
+
+@dataclass
+class Tour:
+    order: list
+
+    @cached_property
+    def length(self):
+        return sum(abs(one - other) for one, other in zip(self.order, self.order[1:], strict=False))
