@@ -22,7 +22,7 @@ A solver that is wrong is judged once more with a new object for every call, as 
     wrong           the task's own check refuses a result on fresh inputs, or it crashes; the row has the seed
     refused         it breaks a rule of the judge that AlgoTune does not have, which says nothing about its results
     not measurable  nothing was compared: it cannot be loaded, a package that it imports is not here, or a limit of the
-                    sandbox was reached (memory, files, processes)
+                    sandbox was reached (memory, files, processes), or the machine was busy: judged again
 
 ``--admit`` judges no solver.  It admits each task, and times the task's own function against itself, in sessions with
 new processes each, until the interval reaches 2 % to each side or --limit is over: a row of OUT/admitted.jsonl has the
@@ -54,7 +54,7 @@ import anyio
 from maxcode.core.stats import interval_of
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import open_harness
-from maxcode.evaluate.machine.machine import describe
+from maxcode.evaluate.machine.machine import BUSY_STAMP, describe
 from maxcode.problems import load
 from maxcode.problems.algotune import model_folder, slug
 
@@ -83,6 +83,7 @@ STANDARD = frozenset(sys.stdlib_module_names)
 PACKAGES = frozenset({"numpy", "scipy", "networkx", "AlgoTuneTasks"})
 SESSIONS = (3, 3, 3, 3)  # pairs of a task with itself
 NEAR = 0.02
+PLACES = "lib/python3*/site-packages/*"
 MOST_WHY = 400  # characters
 ONE_OBJECT = "right with a new object for every call, and not where one answers all, as here"
 # the names in reports/agent_summary.json where they are not the folder's name in small letters with hyphens
@@ -117,13 +118,18 @@ def judge_all(options: argparse.Namespace, place: Path) -> None:
     for task in (options.tasks or usable(place)[: options.first]) if not options.table else ():
         for model in options.models:
             name = model_folder(place, model).name
-            if (task, name) not in rows and time.monotonic() < until:
+            if is_open(rows.get((task, name))) and time.monotonic() < until:
                 row = judged(place, task, name, options.out, options.limit)
                 rows[task, name] = row
                 with (options.out / "rows.jsonl").open("a") as file:
                     file.write(json.dumps(row) + "\n")
                 print(line(row), flush=True)
     print(report(rows.values()))
+
+
+def is_open(row: Row | None) -> bool:
+    """Whether a pair has no row yet, or one of a machine that was too busy to say."""
+    return row is None or (row["verdict"] == "not measurable" and BUSY_STAMP in row.get("why", ""))
 
 
 def admit_all(options: argparse.Namespace, place: Path) -> None:
@@ -247,8 +253,7 @@ def environment(place: Path) -> Path:
 def absent(packages: Iterable[str], venv: Path) -> list[str]:
     """The packages that neither the standard library nor the environment has: a solver that falls back to something
     slower without one is not the published one."""
-    there = {path.name.partition(".")[0] for path in venv.glob("lib/python3*/site-packages/*")}
-    return sorted(set(packages) - STANDARD - there)
+    return sorted(set(packages) - STANDARD - {one.name.partition(".")[0] for one in venv.glob(PLACES)})
 
 
 def claimed(place: Path, task: str, model: str) -> float | None:
@@ -309,10 +314,8 @@ def read(stdout: str, stderr: str) -> Row:
     try:
         table = json.loads(stdout)
     except ValueError:
-        return {
-            "verdict": "not measurable",
-            "why": stderr.strip().splitlines()[-1][:300] if stderr.strip() else "no answer",
-        }
+        said = stderr.strip().splitlines() or ["no answer"]
+        return {"verdict": "not measurable", "why": said[-1][:MOST_WHY]}
     result = table.get("result", table)
     speedup, outcome = result.get("speedup"), str(result.get("outcome", ""))
     why = reasons_of(result)
@@ -334,6 +337,8 @@ def verdict(outcome: str, result: Mapping[str, Any]) -> str:
     speedup = result.get("speedup")
     if speedup is None:
         return "not measurable"
+    if BUSY_STAMP in reasons_of(result) and not speedup["significant"] and speedup["high"] > 1:
+        return "not measurable"
     return "in doubt" if result.get("doubts") and speedup["significant"] else "not faster"
 
 
@@ -343,7 +348,7 @@ def reasons_of(result: Mapping[str, Any]) -> str:
 
 def keep_environment(path: Path, place: Path) -> None:
     """Writes down what all rows share, or stops where the rows that are there were made with something else."""
-    packages = sorted(one.stem for one in environment(place).glob("lib/python3*/site-packages/*.dist-info"))
+    packages = sorted(one.stem for one in environment(place).glob(f"{PLACES}.dist-info"))
     found = {"algotune": commit(place), "packages": packages, "machine": describe("").cpu}
     known = json.loads(path.read_text()) if path.exists() else found
     if changed := [key for key in found if known.get(key) != found[key]]:

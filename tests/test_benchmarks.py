@@ -570,6 +570,12 @@ def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compa
     assert script.verdict("correct", {**timed, "speedup": lost}) == "not faster"
     assert script.verdict("correct", {**timed, "doubts": ["slower on new inputs"], "speedup": won}) == "in doubt"
     assert script.verdict("correct", {**timed, "confirmed": False, "speedup": None}) == "not measurable"
+    busy = {"speedup": {"value": 1.1, "low": 0.9, "high": 1.3, "significant": False}, "why": "busy machine: some task"}
+    assert (script.verdict("correct", busy), script.verdict("correct", {**busy, "why": ""})) == (
+        "not measurable",
+        "not faster",
+    )
+    assert script.is_open({"verdict": "not measurable", **busy}) and not script.is_open({"verdict": "wrong"})
     outcomes = ("wrong", "crashed", "timeout", "rejected", "unbuilt")
     verdicts = ["wrong", "wrong", "not faster", "refused", "not measurable"]
     assert [script.verdict(one, {}) for one in outcomes] == verdicts
