@@ -11,16 +11,18 @@ of their own, timed in pairs.  A row is one line of OUT/rows.jsonl: what AlgoTun
 here.  The run folder of a confirmed solver has its certificate, which ``maxcode verify`` measures again.  The same
 command resumes; rows that are there are not made again.  ``--table`` only prints the table.
 
+OUT/environment.json has what all rows share: the commits, the packages, the machine.  A sitting elsewhere is refused.
+
 The tasks are those that import nothing beyond NumPy, SciPy and networkx, the quickest first by AlgoTune's own times.
-Verdicts:
+A solver that is wrong is judged once more with a new object for every call, as AlgoTune makes one.  Verdicts:
 
     confirmed       faster on fresh pairs, the lower end of the interval above 1, and no check of the speed-up failed
     in doubt        the same, but a check of the speed-up failed (the row has it)
-    not faster      right, but not proved faster
-    wrong           wrong on fresh inputs, or it crashes, or it takes too long
-    refused         it breaks a rule of the judge, which says nothing about its results
-    not measurable  nothing was compared: it cannot be loaded, a package that it imports is not here, or a limit was
-                    reached
+    not faster      right, but not proved faster; or stopped, after a minute a call
+    wrong           the task's own check refuses a result on fresh inputs, or it crashes; the row has the seed
+    refused         it breaks a rule of the judge that AlgoTune does not have, which says nothing about its results
+    not measurable  nothing was compared: it cannot be loaded, a package that it imports is not here, or a limit of the
+                    sandbox was reached (memory, files, processes), or the machine was busy: judged again
 
 ``--admit`` judges no solver.  It admits each task, and times the task's own function against itself, in sessions with
 new processes each, until the interval reaches 2 % to each side or --limit is over: a row of OUT/admitted.jsonl has the
@@ -33,9 +35,12 @@ from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import json
 import math
 import os
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -49,17 +54,38 @@ import anyio
 from maxcode.core.stats import interval_of
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import open_harness
+from maxcode.evaluate.machine.machine import BUSY_STAMP, describe
 from maxcode.problems import load
 from maxcode.problems.algotune import model_folder, slug
 
 Row = dict[str, Any]
 
 VERDICTS = ("confirmed", "in doubt", "not faster", "wrong", "refused", "not measurable")
-OF_OUTCOMES = {"wrong": "wrong", "crashed": "wrong", "timeout": "wrong", "rejected": "refused"}
+OF_OUTCOMES = {"wrong": "wrong", "crashed": "wrong", "timeout": "not faster", "rejected": "refused"}
+# words of the judge's reasons: its rules on what a result is and holds; limits of its sandbox
+RULES = (
+    "cannot be compared as a caller would see it", "cannot be read as a caller would", "its result holds",
+    "may come in a round", "its results are too large", "it gave no results, or more than",
+)  # fmt: skip
+LIMITS = re.compile(r"signal 9\b|\b(MemoryError|OSError|PermissionError|FileNotFoundError|BlockingIOError)\b")
+# behind a solver: what AlgoTune does, so that an object that keeps something from call to call is judged by its results
+ANEW = """
+
+
+_Solver = Solver
+
+
+class Solver:
+    def solve(self, problem):
+        return _Solver().solve(problem)
+"""
 STANDARD = frozenset(sys.stdlib_module_names)
 PACKAGES = frozenset({"numpy", "scipy", "networkx", "AlgoTuneTasks"})
 SESSIONS = (3, 3, 3, 3)  # pairs of a task with itself
 NEAR = 0.02
+PLACES = "lib/python3*/site-packages/*"
+MOST_WHY = 400  # characters
+ONE_OBJECT = "right with a new object for every call, and not where one answers all, as here"
 # the names in reports/agent_summary.json where they are not the folder's name in small letters with hyphens
 CLAIMED_AS = {
     "claude-opus-4": "claude-opus-4-20250514", "claude-opus-4.1": "claude-opus-4-1-20250805", "r1": "deepseek-reasoner",
@@ -86,17 +112,24 @@ def main() -> None:
 def judge_all(options: argparse.Namespace, place: Path) -> None:
     """Judges the solvers that have no row yet, and prints the table of all."""
     rows = resumed(options.out / "rows.jsonl")
+    if not options.table:
+        keep_environment(options.out / "environment.json", place)
     until = time.monotonic() + options.minutes * 60
     for task in (options.tasks or usable(place)[: options.first]) if not options.table else ():
         for model in options.models:
             name = model_folder(place, model).name
-            if (task, name) not in rows and time.monotonic() < until:
+            if is_open(rows.get((task, name))) and time.monotonic() < until:
                 row = judged(place, task, name, options.out, options.limit)
                 rows[task, name] = row
                 with (options.out / "rows.jsonl").open("a") as file:
                     file.write(json.dumps(row) + "\n")
                 print(line(row), flush=True)
     print(report(rows.values()))
+
+
+def is_open(row: Row | None) -> bool:
+    """Whether a pair has no row yet, or one of a machine that was too busy to say."""
+    return row is None or (row["verdict"] == "not measurable" and BUSY_STAMP in row.get("why", ""))
 
 
 def admit_all(options: argparse.Namespace, place: Path) -> None:
@@ -220,8 +253,7 @@ def environment(place: Path) -> Path:
 def absent(packages: Iterable[str], venv: Path) -> list[str]:
     """The packages that neither the standard library nor the environment has: a solver that falls back to something
     slower without one is not the published one."""
-    there = {path.name.partition(".")[0] for path in venv.glob("lib/python3*/site-packages/*")}
-    return sorted(set(packages) - STANDARD - there)
+    return sorted(set(packages) - STANDARD - {one.name.partition(".")[0] for one in venv.glob(PLACES)})
 
 
 def claimed(place: Path, task: str, model: str) -> float | None:
@@ -235,25 +267,46 @@ def claimed(place: Path, task: str, model: str) -> float | None:
 def judged(place: Path, task: str, model: str, out: Path, limit: float) -> Row:
     """The row of one published solver."""
     row: Row = {"task": task, "model": model, "claimed": claimed(place, task, model)}
+    row["maxcode"] = commit(Path(__file__).parent)
     folder = model_folder(place, model) / task
     files = [path.name for path in folder.glob("*") if path.is_file() and not path.name.startswith(".")]
     if "solver.py" not in files:
         return row | {"verdict": "not measurable", "why": "there is no published solver"}
     if len(files) > 1:
         return row | {"verdict": "not measurable", "why": f"it has further files: {', '.join(sorted(files))}"}
-    if missing := absent(imports((folder / "solver.py").read_text()), environment(place)):
+    text = (folder / "solver.py").read_text()
+    row["solver"] = hashlib.sha256(text.encode()).hexdigest()
+    if missing := absent(imports(text), environment(place)):
         return row | {"verdict": "not measurable", "why": f"it imports what is not here: {', '.join(missing)}"}
     run = out / "runs" / f"{task}-{slug(model)}"
-    began = time.monotonic()
-    command = [sys.executable, "-m", "maxcode", "evaluate", str(folder / "solver.py"), "--against", f"algotune:{task}"]
+    found = row | evaluated(folder / "solver.py", task, run, limit) | {"run": str(run.relative_to(out))}
+    return judged_anew(found, text, out, limit) if found["verdict"] == "wrong" else found
+
+
+def evaluated(solver: Path, task: str, run: Path, limit: float) -> Row:
+    """What ``maxcode evaluate`` says of a solver, and its seconds."""
+    began, against = time.monotonic(), f"algotune:{task}"
+    command = ["maxcode", "evaluate", str(solver), "--against", against, "--out", str(run), "--json"]
+    row: Row = {"command": shlex.join(command)}
     try:
         done = subprocess.run(
-            [*command, "--out", str(run), "--json"], capture_output=True, text=True, timeout=limit, check=False
+            [sys.executable, "-m", *command], capture_output=True, text=True, timeout=limit, check=False
         )
     except subprocess.TimeoutExpired:
         return row | {"verdict": "not measurable", "why": f"not finished after {limit:g} s", "seconds": limit}
-    spent = round(time.monotonic() - began, 1)
-    return row | read(done.stdout, done.stderr) | {"seconds": spent, "run": str(run.relative_to(out))}
+    return row | read(done.stdout, done.stderr) | {"seconds": round(time.monotonic() - began, 1)}
+
+
+def judged_anew(row: Row, text: str, out: Path, limit: float) -> Row:
+    """The row of a wrong solver, which stays wrong if it is so with a new object for every call too."""
+    folder = out / "anew" / Path(row["run"]).name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "solver.py").write_text(text + ANEW)
+    again = evaluated(folder / "solver.py", row["task"], folder / "run", limit)
+    row["anew"] = {key: again[key] for key in ("command", "verdict", "why", "speedup", "seconds") if key in again}
+    if again["verdict"] in ("confirmed", "in doubt", "not faster") and again.get("outcome") == "correct":
+        row |= {"verdict": "refused", "why": f"{ONE_OBJECT}: {row['why']}"}
+    return row
 
 
 def read(stdout: str, stderr: str) -> Row:
@@ -261,14 +314,12 @@ def read(stdout: str, stderr: str) -> Row:
     try:
         table = json.loads(stdout)
     except ValueError:
-        return {
-            "verdict": "not measurable",
-            "why": stderr.strip().splitlines()[-1][:300] if stderr.strip() else "no answer",
-        }
+        said = stderr.strip().splitlines() or ["no answer"]
+        return {"verdict": "not measurable", "why": said[-1][:MOST_WHY]}
     result = table.get("result", table)
     speedup, outcome = result.get("speedup"), str(result.get("outcome", ""))
-    reasons = [str(one) for one in (result.get("reasons") or [result.get("why") or ""])][:2]
-    found: Row = {"outcome": outcome, "why": " ".join(reasons)[:400], "doubts": result.get("doubts", [])}
+    why = reasons_of(result)
+    found: Row = {"outcome": outcome, "why": why[:MOST_WHY], "doubts": result.get("doubts", [])}
     if isinstance(speedup, dict):
         found["speedup"] = [round(speedup[key], 4) for key in ("value", "low", "high")]
     return found | {"verdict": verdict(outcome, result)}
@@ -276,6 +327,9 @@ def read(stdout: str, stderr: str) -> Row:
 
 def verdict(outcome: str, result: Mapping[str, Any]) -> str:
     """One of ``VERDICTS``.  "confirmed" of the JSON says that it was timed on fresh pairs, not that it won on them."""
+    if outcome in ("wrong", "crashed"):
+        why = reasons_of(result)
+        return "refused" if any(one in why for one in RULES) else "not measurable" if LIMITS.search(why) else "wrong"
     if outcome != "correct":
         return OF_OUTCOMES.get(outcome, "not measurable")
     if result.get("trusted"):
@@ -283,7 +337,29 @@ def verdict(outcome: str, result: Mapping[str, Any]) -> str:
     speedup = result.get("speedup")
     if speedup is None:
         return "not measurable"
+    if BUSY_STAMP in reasons_of(result) and not speedup["significant"] and speedup["high"] > 1:
+        return "not measurable"
     return "in doubt" if result.get("doubts") and speedup["significant"] else "not faster"
+
+
+def reasons_of(result: Mapping[str, Any]) -> str:
+    return " ".join(str(one) for one in (result.get("reasons") or [result.get("why") or ""])[:2])
+
+
+def keep_environment(path: Path, place: Path) -> None:
+    """Writes down what all rows share, or stops where the rows that are there were made with something else."""
+    packages = sorted(one.stem for one in environment(place).glob(f"{PLACES}.dist-info"))
+    found = {"algotune": commit(place), "packages": packages, "machine": describe("").cpu}
+    known = json.loads(path.read_text()) if path.exists() else found
+    if changed := [key for key in found if known.get(key) != found[key]]:
+        raise SystemExit(f"{path}: {', '.join(changed)} changed since the rows there were made; give another --out")
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def commit(folder: Path) -> str:
+    """The commit of a checkout; empty where it has none."""
+    done = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def line(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
@@ -19,7 +20,7 @@ import pytest
 from maxcode.code.source import fences
 from maxcode.evaluate.function.habits import HABITS, OF_FEW
 from maxcode.evaluate.module.admission import LEAST_BEYOND
-from tests.support.algotune_help import write_algotune
+from tests.support.algotune_help import FAST, WRONG, write_algotune
 from tests.support.polybench_help import library
 from tests.support.provider import serving
 
@@ -44,6 +45,12 @@ int main(void) {
     printf("%ld\\n", total);
 }
 """
+
+
+# of a solver of AlgoTune: keeps the first answer on its object
+SEES_ONE = """if self.FOUND is None:
+            self.FOUND = 2 * len(values) * sum(values)
+        return {"total": self.FOUND} if values else {"""
 
 
 @pytest.fixture
@@ -515,6 +522,44 @@ def test_a_task_of_algotune_is_admitted_and_timed_against_itself(
     assert found == {"tasks": 4, "admitted": 2, "timed": 2, "within 2 %": 1, "interval holds 1": 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict", "why"),
+    [
+        (FAST.replace('"total": 2', '"more": iter([]), "total": 2'), "refused", "its result holds an iterator"),
+        (
+            FAST.replace("Solver:", "Solver:\n    FOUND = None\n").replace("return {", SEES_ONE),
+            "refused",
+            "a new object",
+        ),
+        (WRONG, "wrong", "is_solution refuses its result"),
+    ],
+    ids=["a rule of the judge", "one object for all calls", "wrong"],
+)
+def test_what_a_solver_is_refused_for_is_told_from_wrong_results(
+    text: str, verdict: str, why: str, module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = write_algotune(tmp_path / "AlgoTune")
+    (place / "results/Fast One/pair_sums/solver.py").write_text(text)
+    monkeypatch.setenv("MAXCODE_ALGOTUNE", str(place))
+    monkeypatch.delenv("MAXCODE_ALGOTUNE_VENV", raising=False)
+    row = module("algotune").judged(place, "pair_sums", "Fast One", tmp_path / "out", 120)
+    assert row["verdict"] == verdict, row
+    assert why in row["why"]
+    assert ("of the seed" in row["why"]) or verdict == "refused"
+    assert row["solver"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_rows_of_another_environment_are_not_added_to(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script: ModuleType = module("algotune")
+    monkeypatch.delenv("MAXCODE_ALGOTUNE_VENV", raising=False)
+    script.keep_environment(tmp_path / "environment.json", tmp_path)
+    (tmp_path / ".venv/lib/python3.11/site-packages/numpy-1.26.4.dist-info").mkdir(parents=True)
+    with pytest.raises(SystemExit, match="packages changed since the rows there were made; give another --out"):
+        script.keep_environment(tmp_path / "environment.json", tmp_path)
+
+
 def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compared(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -525,11 +570,23 @@ def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compa
     assert script.verdict("correct", {**timed, "speedup": lost}) == "not faster"
     assert script.verdict("correct", {**timed, "doubts": ["slower on new inputs"], "speedup": won}) == "in doubt"
     assert script.verdict("correct", {**timed, "confirmed": False, "speedup": None}) == "not measurable"
-    assert [script.verdict(one, {}) for one in ("wrong", "rejected", "unbuilt")] == [
-        "wrong",
-        "refused",
+    busy = {"speedup": {"value": 1.1, "low": 0.9, "high": 1.3, "significant": False}, "why": "busy machine: some task"}
+    assert (script.verdict("correct", busy), script.verdict("correct", {**busy, "why": ""})) == (
         "not measurable",
-    ]
+        "not faster",
+    )
+    assert script.is_open({"verdict": "not measurable", **busy}) and not script.is_open({"verdict": "wrong"})
+    outcomes = ("wrong", "crashed", "timeout", "rejected", "unbuilt")
+    verdicts = ["wrong", "wrong", "not faster", "refused", "not measurable"]
+    assert [script.verdict(one, {}) for one in outcomes] == verdicts
+    reasons = {
+        "call 1 of a round: is_solution refuses its result, list": "wrong",
+        "call 1 of a round: is_solution refuses its result, the exception MemoryError": "not measurable",
+        "signal 9": "not measurable",
+        "the result: a solver.Lazy cannot be compared as a caller would see it": "refused",
+        "call 2 of a round: its result holds an object of an earlier result, and the original's does not": "refused",
+    }
+    assert [script.verdict("wrong", {"reasons": [one]}) for one in reasons] == list(reasons.values())
     place = write_algotune(tmp_path / "AlgoTune")
     (place / "results/Fast One/pair_sums/solver.py").write_text(
         "try:\n    import absent_one\nexcept ImportError: ...\n"

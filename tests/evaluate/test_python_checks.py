@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
@@ -154,8 +156,61 @@ def test_objects_that_stand_twice_in_a_result_or_in_all_are_seen_in_every_part(
 @pytest.mark.sandbox
 def test_an_object_of_an_earlier_result_is_refused_where_the_originals_holds_none(stages: PythonStages) -> None:
     round_of(stages, APART, OTHER_ROWS.replace("TABLE, half", "[[0], [1], [2]], half"), "all")  # all have one HALF
-    with pytest.raises(RoundFailed, match="its result holds an object of an earlier result, and the original's holds"):
+    with pytest.raises(RoundFailed, match="its result holds an object of an earlier result, and the original's does"):
         round_of(stages, APART, OTHER_ROWS, "all")
+
+
+SORTS = """
+def ordered(values):
+    found = []
+    for one in values:
+        at = 0
+        while at < len(found) and found[at] < one:
+            at += 1
+        found.insert(at, one)
+    return found
+"""
+IN_PLACE = "def ordered(values):\n    values.sort()\n    return values\n"
+LISTS = """
+import random
+
+def inputs(seed, size):
+    return ([random.Random(seed + at).randrange(1000) for at in range(300)],)
+"""
+IS_ORDERED = "def is_solution(values, result):\n    return result == sorted(values)\n"
+
+
+@pytest.mark.sandbox
+def test_who_owns_its_arguments_may_change_them_and_the_check_gets_them_as_they_were(
+    sandbox: Sandbox, stages: PythonStages
+) -> None:
+    kept = problem_of(SORTS, LISTS, check=IS_ORDERED)
+    python = replace(kept.spec.python_spec, own_arguments=True)
+    owned = replace(kept, spec=replace(kept.spec, python=python))
+    refused, taken = (evaluated(sandbox, stages, one, IN_PLACE) for one in (kept, owned))
+    assert refused.outcome is Outcome.WRONG and "it changes its arguments otherwise" in refused.feedback.reasons[0]
+    assert taken.outcome is Outcome.CORRECT, taken.feedback.reasons
+    emptied = evaluated(sandbox, stages, owned, "def ordered(values):\n    values.clear()\n    return values\n")
+    assert emptied.outcome is Outcome.WRONG and "is_solution refuses its result" in emptied.feedback.reasons[0]
+
+
+@pytest.mark.sandbox
+def test_the_seed_of_a_wrong_call_is_told_and_makes_its_inputs_again(sandbox: Sandbox, stages: PythonStages) -> None:
+    problem = problem_of(SORTS, LISTS, check=IS_ORDERED)
+    found = evaluated(sandbox, stages, problem, "def ordered(values):\n    return [*values]\n")
+    said = re.search(r"\(inputs of the seed (\d+)\): is_solution refuses its result, list", found.feedback.reasons[0])
+    assert said is not None, found.feedback.reasons
+    known: dict[str, Any] = {}
+    exec(LISTS, known)
+    assert known["inputs"](int(said[1]), 0)[0] != sorted(known["inputs"](int(said[1]), 0)[0])
+
+
+@pytest.mark.sandbox
+def test_with_one_thread_there_is_one_processor(stages: PythonStages) -> None:
+    """For pools of threads, which ask how many there are."""
+    text = "import os\n\n\ndef counted(n):\n    return n, os.cpu_count()\n"
+    problem = problem_of(text, NUMBERS, check="def is_solution(n, result):\n    return result == (n, 1)\n")
+    assert anyio.run(stages.admit, problem).problem.goal == "cpu"
 
 
 @pytest.mark.sandbox

@@ -433,6 +433,7 @@ def write(folder: Path, table: str) -> Path:
         ('function = "divisors"\ninputs = "inputs.py"\nsize = 0', "size must be 1 or more"),
         ('function = "divisors"\ninputs = "inputs.py"\ntolerence = 1', "tolerance"),
         ('function = "divisors"\ncalls = "slow.py"', "recorded calls"),
+        ('function = "divisors"\ninputs = "inputs.py"\nown_arguments = true', "own_arguments needs is_solution"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_told(tmp_path: Path, table: str, words: str) -> None:

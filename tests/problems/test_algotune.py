@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from maxcode.core.types import Outcome
@@ -63,6 +67,22 @@ def test_a_solver_of_several_files_finds_files_of_the_same_names_in_the_original
     assert list(loaded.reference.files) == list(loaded.problem.program.files) == ["solver.py", "beside.py"]
     assert loaded.problem.program.files["beside.py"] == ""
     assert loaded.problem.program.files["solver.py"].startswith(TASK.rstrip())
+
+
+def test_a_problem_comes_as_algotune_stores_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many numbers in lists are an array of float64, numpy scalars are Python's, and digits in keys are numbers."""
+    spec = load(Path("algotune:pair_sums"), None, {}).problem.spec.python_spec
+    assert spec.own_arguments
+    made = {"rows": [[1, 2]] * 7000, "few": [1, 2], "7": np.float64(2), 3: (True, [np.int32(4)]), "w": ["a"] * 20000}
+    task = SimpleNamespace(generate_problem=lambda size, random_seed: made)
+    monkeypatch.setitem(sys.modules, "algotune_task", SimpleNamespace(Solver=lambda: task))
+    known: dict[str, Any] = {}
+    exec(spec.inputs, known)
+    (found,) = known["inputs"](2**31 + 5, 700)
+    rows = found.pop("rows")
+    assert rows.dtype == np.float64 and rows.shape == (7000, 2) and (rows == [1, 2]).all()
+    assert found == {"few": [1, 2], 7: 2.0, 3: (True, [4]), "w": ["a"] * 20000}
+    assert [type(one) for one in (found[7], found[3][1][0], found["few"])] == [float, int, list]
 
 
 @pytest.mark.parametrize(

@@ -234,14 +234,16 @@ def _python_lines(problem: Problem) -> list[str]:
     beside = ", ".join(name for name, _ in spec.beside)
     near = f"within {spec.tolerance:g} of their size" if spec.tolerance is not None else "within rounding"
     equal = f"every result equals the original's: the same types, whole numbers and texts equal, real numbers {near}"
+    kept = "what becomes of the arguments is compared as well"
+    own = "the arguments belong to the function, which may change them and give their memory back"
     return [
         problem.statement or "Make this function faster. It must give the same result for every input.",
         "language: python",
         called_line(problem),
         *([f"files beside it that can be imported: {beside}"] if beside else []),
         *_source_of_arguments(spec),
-        f"{CHECKER}{'the user says whether a result is accepted (is_solution)' if spec.check else equal}; what becomes "
-        "of the arguments is compared as well",
+        f"{CHECKER}{'the user says whether a result is accepted (is_solution)' if spec.check else equal}; "
+        f"{own if spec.own_arguments else kept}",
     ]
 
 

@@ -5,7 +5,8 @@
 ``$MAXCODE_ALGOTUNE`` is a checkout of AlgoTune: AlgoTuneTasks/TASK/TASK.py, reports/generation.json with the size of
 each task, and results/MODEL/TASK with the published solvers.  ``@`` gives another size, for a task whose own check
 takes too long.  With a model's name its solver is the reference that ``maxcode evaluate --reference`` measures.  The
-task's own ``generate_problem`` makes the inputs, from fresh secret seeds, and its own ``is_solution`` decides.
+task's own ``generate_problem`` makes the inputs, from fresh secret seeds, and its own ``is_solution`` decides.  A call
+gets what AlgoTune's solvers get: a problem as it comes out of a stored data set (``_INPUTS_TEXT``), which is its own.
 Packages come from the virtual environment in ``.venv`` of the checkout, or from that in ``$MAXCODE_ALGOTUNE_VENV``;
 without one there is only the standard library.
 
@@ -49,15 +50,51 @@ class Task:
     def __init__(self, n=None, **kwargs):
         self.n, self.k, self.oracle = n, None, self.solve
 '''
-_INPUTS_TEXT = '''"""The task's own generator."""
+_INPUTS_TEXT = '''"""The task's own generator; problems as AlgoTune stores them (AlgoTuner/utils/serialization.py)."""
 
 from algotune_task import Solver
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+LARGE = 100 * 1024  # bytes; from here on numbers in lists are stored as an array of float64
 _task = Solver()
 
 
 def inputs(seed, size):
-    return (_task.generate_problem(size, random_seed=seed % 2**31),)
+    return (stored(_task.generate_problem(size, random_seed=seed % 2**31)),)
+
+
+def stored(value):
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    if type(value) is dict:
+        return {key_of(key): stored(one) for key, one in value.items()}
+    if type(value) is tuple:
+        return tuple(map(stored, value))
+    if type(value) is not list:
+        return value
+    found = as_array(value)
+    return list(map(stored, value)) if found is None else found
+
+
+def key_of(key):
+    text = str(key)
+    try:
+        return int(text) if text.lstrip("-").isdigit() else text
+    except ValueError:
+        return text
+
+
+def as_array(values):
+    if numpy is None or not values or not isinstance(values[0], (list, int, float, numpy.number)):
+        return None
+    try:
+        found = numpy.asarray(values, dtype=float)
+    except Exception:
+        return None
+    return found if found.nbytes > LARGE else None
 '''
 _CHECK_TEXT = '''"""The task's own check."""
 
@@ -163,6 +200,7 @@ def _table(place: Path, size: int) -> dict[str, Any]:
         "is_solution": "check.py",
         "size": size,
         "beside": [_TASK, _BASE],
+        "own_arguments": True,
     }
     venv = Path(os.environ.get(VENV, "") or place / ".venv")
     if os.environ.get(VENV) or venv.is_dir():

@@ -9,6 +9,7 @@
     venv = ".venv"            # optional: a virtual environment, whose packages can be imported
     beside = ["helpers.py"]   # optional: further files that can be imported
     tolerance = 1e-9          # optional: of real numbers, relative
+    own_arguments = true      # optional: the function may change its arguments, and give their memory back
 
 Paths are relative to the folder of problem.toml.
 """
@@ -44,6 +45,7 @@ class PythonTable:
     beside: tuple[str, ...] = ()
     tolerance: float | None = None
     calls: str = ""
+    own_arguments: bool = False
 
 
 def python_spec(table: PythonTable, program: Program, folder: Path, read: Callable[[str], str]) -> PythonSpec:
@@ -60,6 +62,8 @@ def python_spec(table: PythonTable, program: Program, folder: Path, read: Callab
         )
     if table.size < 1 or not (table.tolerance is None or 0 <= table.tolerance < 1):
         raise InputError("[python]: size must be 1 or more, tolerance 0 or more and below 1")
+    if table.own_arguments and not table.is_solution:
+        raise InputError("[python]: own_arguments needs is_solution, which is asked with the arguments as they were")
     _require(program.name, next(iter(program.files.values())), table.function.rpartition(":")[2])
     inputs, check = (read(name) if name else "" for name in (table.inputs, table.is_solution))
     for path, text, name in ((table.inputs, inputs, "inputs"), (table.is_solution, check, "is_solution")):
@@ -68,7 +72,8 @@ def python_spec(table: PythonTable, program: Program, folder: Path, read: Callab
     venv = str((folder / table.venv).absolute()) if table.venv else ""
     beside = tuple((name, read(name)) for name in table.beside)
     calls = _recorded(folder, table.calls) if table.calls else None
-    return PythonSpec(table.function, inputs, table.size, check, venv, beside, table.tolerance, calls)
+    of_results = table.tolerance, calls, table.own_arguments
+    return PythonSpec(table.function, inputs, table.size, check, venv, beside, *of_results)
 
 
 def _recorded(folder: Path, name: str) -> DataFile:

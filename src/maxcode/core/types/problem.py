@@ -240,6 +240,7 @@ class PythonSpec:
     ``beside``: name -> text of further files that can be imported.
     ``tolerance``: of real numbers, relative; None: by their precision (``evaluate/python/comparing.py``).
     ``calls``: recorded calls in place of ``inputs`` (``problems/recording/``); every second one is held out.
+    ``own_arguments``: they belong to the function, which may change them and give their memory back; ``check`` decides.
     """
 
     function: str
@@ -250,11 +251,13 @@ class PythonSpec:
     beside: tuple[tuple[str, str], ...] = ()
     tolerance: float | None = None
     calls: DataFile | None = None
+    own_arguments: bool = False
 
     @property
     def said(self) -> dict[str, Any]:
         """All fields but the folder of the environment, for a hash; a moved folder is the same problem."""
-        found = {key: value for key, value in asdict(replace(self, calls=None)).items() if key not in ("venv", "calls")}
+        left_out = ("venv", "calls", *([] if self.own_arguments else ["own_arguments"]))
+        found = {key: value for key, value in asdict(replace(self, calls=None)).items() if key not in left_out}
         return found if self.calls is None else {**found, "calls": self.calls.sha256}
 
     @property

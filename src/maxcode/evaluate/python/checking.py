@@ -38,11 +38,18 @@ _CURE = (
 @final
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a side gave in a part of a round: its arguments' memory, its results, and its arguments afterwards."""
+    """What a side gave in a part of a round: its arguments' memory, its results, and its arguments afterwards.
+
+    ``seeds``: of its calls, which are told of one that fails, and never used again; none of recorded calls."""
 
     memory: memoryview
     results: Sequence[memoryview]
     afterwards: Sequence[memoryview]
+    seeds: Sequence[int] = ()
+
+    def named(self, call: int, where: int) -> str:
+        """The call of this number in words; ``where``: its number in the round, from 1."""
+        return f"call {where} of a round" + (f" (inputs of the seed {self.seeds[call]})" if self.seeds else "")
 
 
 @final
@@ -117,7 +124,8 @@ class Checker:
             words = ran.stderr.decode(errors="replace").strip().splitlines()
             more = f" ({words[-1][:300]})" if words and words[-1].startswith("is_solution:") else ""
             shown, where = _shown(given[part], call), part * batch + call + 1
-            raise RoundFailed(name, f"call {where} of a round: is_solution refuses its result, {shown}{more}", None)
+            which = given[part].named(call, where)
+            raise RoundFailed(name, f"{which}: is_solution refuses its result, {shown}{more}", None)
 
     async def _ended(
         self, name: Side, inputs: bytes, original: Sequence[Given], parts: Sequence[int], ran: Ran

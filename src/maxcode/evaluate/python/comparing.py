@@ -12,8 +12,6 @@ value.
 from __future__ import annotations
 
 import math
-import platform
-import re
 import struct
 from array import array
 from collections.abc import Callable
@@ -38,8 +36,6 @@ _WORDS = {
 }  # fmt: skip
 _MARKS = {"M": "an argument", "W": "another part of this or an earlier result"}
 _SHOWN = 60
-MOST_REAL, MOST_FLOAT = 1e150, 1e30  # with larger ones sums and products of the user's check may be infinite
-_EXPONENT = 4 if platform.machine() in ("x86_64", "i686") else 7  # in 16 bits each, where a long double has it
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
 
@@ -200,8 +196,8 @@ class Comparison:
 
     def _worst(self, code: str, want: bytes, got: bytes, width: int) -> float:
         """The largest error of an element over what its bound grows with; ``width`` elements are one number."""
-        exact = want if code == "d" else _doubled(code, want)
-        have = got if code in "df" else _doubled(code, got)
+        exact = want if code == "d" else doubled(code, want)
+        have = got if code in "df" else doubled(code, got)
         scale = distance("double", exact, None) / math.sqrt(len(exact) // 8)
         rule = (scale or 1e-300, LEAST_SCALE, OWN_SCALE)
         error = beside("float" if code == "f" else "double", exact, have, width, rule)
@@ -211,7 +207,7 @@ class Comparison:
         known = [one for one in values if math.isfinite(one)]
         scale = math.sqrt(sum(one * one for one in known) / len(known)) if known else 0.0
         own = [math.hypot(*values[at - at % width : at - at % width + width]) for at in range(len(values))]
-        pairs = zip(values, array("d", _doubled(code, got)), own, strict=True)
+        pairs = zip(values, array("d", doubled(code, got)), own, strict=True)
         return 0.0 if all(self._near(a, b, _scale(scale, size), code) for a, b, size in pairs) else math.inf
 
     def _scalar(self, want: Node, got: Node, where: str, depth: int) -> None:
@@ -220,7 +216,7 @@ class Comparison:
             raise Differs(f"{where} is a numpy {got[1]} in place of a {want[1]}")
         if want[2] == got[2]:
             return
-        one, other = (array("d", _doubled(code, node[2])) if code else None for node in (want, got))
+        one, other = (array("d", doubled(code, node[2])) if code else None for node in (want, got))
         if one is None or other is None or not all(map(lambda a, b: self._near(a, b, 0, code or "d"), one, other)):
             raise Differs(f"{where} is another number")
 
@@ -280,7 +276,8 @@ def _in_order(node: Node) -> bytes:
     return b"".join(columns[at : at + width] for at in order)
 
 
-def _doubled(code: str, data: bytes) -> bytes:
+def doubled(code: str, data: bytes) -> bytes:
+    """Real numbers of a format of struct as doubles."""
     if code == "d":
         return data
     values = array("f", data) if code == "f" else (one for (one,) in struct.iter_unpack("<e", data))
@@ -323,41 +320,6 @@ _RULES: dict[str, Rule] = {
 def is_raised(node: Node) -> bool:
     """Whether a call ended in an exception."""
     return bool(node[0] == "!")
-
-
-def beyond_checks(part: Any) -> set[str]:
-    """What a node, or a part of one, holds that no tolerance of a user's check refuses: NaN; infinity, and numbers so
-    large that sums of them are infinite, because a difference of these is NaN; real numbers of a type that is not read
-    here."""
-    if part.__class__ in (float, complex):
-        return _beyond(math.hypot(part.real, part.imag))
-    if part.__class__ is dict:
-        return set().union(*map(beyond_checks, part.values()))
-    if part.__class__ not in (tuple, list):
-        return set()
-    if len(part) > 2 and part.__class__ is tuple and part[0] in ("A", "G"):
-        return _beyond_in(part[{"A": 2, "G": 1}[part[0]]], part[-1])
-    if len(part) == 3 and part[0] == "f":
-        return _beyond_in("f8", part[2])
-    if len(part) == 3 and part[:2] == ("V", "Decimal"):
-        return _beyond(float(part[2].lower().replace("snan", "nan")))
-    return set().union(*map(beyond_checks, part))
-
-
-def _beyond(size: float, most: float = MOST_REAL) -> set[str]:
-    if math.isnan(size):
-        return {"NaN"}
-    return {f"infinity or a number above {most:g}"} if size > most else set()
-
-
-def _beyond_in(dtype: str, data: bytes) -> set[str]:
-    name = dtype.lstrip("<=|")
-    if code := FORMATS.get(name):
-        return _beyond(distance("double", _doubled(code, data), None), MOST_REAL if code == "d" else MOST_FLOAT)
-    if name in ("f16", "c32"):
-        powers = (one & 0x7FFF for one in array("H", data)[_EXPONENT::8])
-        return _beyond(math.ldexp(1.0, min(max(powers, default=0) - 0x3FFF, 1000)))
-    return {f"real numbers of the type {dtype}"} if re.search(r"(^|[<>=|])[fc]\d", dtype) else set()
 
 
 def told(node: Any) -> str:

@@ -23,12 +23,13 @@ from maxcode.core.types import Clock, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.python.checking import Checker, Given
-from maxcode.evaluate.python.comparing import Comparison, beyond_checks, is_raised
+from maxcode.evaluate.python.comparing import Comparison, is_raised
 from maxcode.evaluate.python.fixed import Fixed
 from maxcode.evaluate.python.handing import Handing, Idle
 from maxcode.evaluate.python.making import Makers, share_of
 from maxcode.evaluate.python.nodes import Node, Reader, gathered, parts_of
 from maxcode.evaluate.python.sides import MOST_RESULT_BYTES, Layout, SideStarter, draw_seeds
+from maxcode.evaluate.python.slipping import slipping
 from maxcode.evaluate.rounds.round import (
     RoundFailed,
     RoundSeconds,
@@ -72,9 +73,11 @@ class PythonTrack:
         self._order = random.SystemRandom()
         self.round_s: dict[Side, RoundSeconds] = {name: RoundSeconds() for name in sides}
         self._tolerance = stage.problem.spec.python_spec.tolerance
+        self._own_arguments = stage.problem.spec.python_spec.own_arguments
         self.begun_s: Mapping[Side, float] = {}
         self.clock: Clock = stage.problem.goal
         self.seen = Seen(set())
+        self._seeds: Sequence[int] = ()
         self.idle: Idle | None = None
 
     async def pair(self) -> Pair:
@@ -86,7 +89,8 @@ class PythonTrack:
 
         ``calls``: numbers of recorded calls; none: fresh arguments from secret seeds.  ``timed``: its seconds count.
         """
-        inputs = await self._makers.make(calls or draw_seeds(self._layout.calls))
+        seeds = [] if calls else draw_seeds(self._layout.calls)
+        inputs, self._seeds = await self._makers.make(calls or seeds), seeds
         names = list(self._sides)
         self._order.shuffle(names)
         with Blob.of(inputs) as blob:
@@ -94,7 +98,8 @@ class PythonTrack:
             if self.idle is not None:
                 limits = self._stage.round_limits(False, self._layout.slots)
                 await self.idle.round(blob, limits, found, counts=bool(self.round_s[names[0]].untimed))
-        self._check_shared(found)
+        if not self._own_arguments:
+            self._check_shared(found)
         await self._check(inputs, found, timed)
         pair = pair_of(_charged(found), self.clock)
         for name in names:
@@ -134,15 +139,15 @@ class PythonTrack:
                     raise RoundFailed(name, why)
 
     def _parts(self, name: Side, ran: Ran) -> list[Given]:
-        memory, found = memoryview(ran.stdout), []
-        for _ in range(self._layout.slots):
+        memory, found, batch = memoryview(ran.stdout), list[Given](), self._layout.batch
+        for slot in range(self._layout.slots):
             own, rest = memory[: self._layout.capacity], memory[self._layout.capacity :]
             results, rest = gathered(rest)
             afterwards, memory = gathered(rest)
             if not results:
                 most = MOST_RESULT_BYTES >> 20
                 raise RoundFailed(name, f"it gave no results, or more than {most} MB of them; give smaller inputs")
-            found.append(Given(own, results, afterwards))
+            found.append(Given(own, results, afterwards, self._seeds[slot * batch : (slot + 1) * batch]))
         return found
 
     def _difference(self, original: Sequence[Given], other: Sequence[Given]) -> str:
@@ -152,7 +157,7 @@ class PythonTrack:
         comparison = Comparison(Reader(), Reader(), self._tolerance)
         for slot, (want, have) in enumerate(zip(original, other, strict=True)):
             why = self._results_differ(comparison, want, have) if self.checker is None else ""
-            why = why or self._arguments_differ(want, have)
+            why = why or ("" if self._own_arguments else self._arguments_differ(want, have))
             if why:
                 return f"call {slot * self._layout.batch + 1} of a round, or one soon after it: {why}"
         return ""
@@ -167,7 +172,7 @@ class PythonTrack:
         return ""
 
     def _slips_by(self, original: Sequence[Given], other: Sequence[Given]) -> str:
-        """Which result holds what ``is_solution`` may not see, and the original's holds none of it: an iterator, which
+        """Which result holds what ``is_solution`` may not see, and the original's does not: an iterator, which
         is empty when it is looked at twice, an object of an earlier result, which changes when that is changed, or
         numbers that no tolerance refuses.  Empty if none does."""
         readers = Reader(), Reader()
@@ -177,14 +182,12 @@ class PythonTrack:
             for call in range(self._layout.batch):
                 (want, letters), (have, given) = (reader.node_with_letters() for reader in readers)
                 more = given - letters
-                what = {"an iterator"} if "g" in more else beyond_checks(have)
-                if what:
-                    what -= beyond_checks(want)
+                what = {"an iterator"} if "g" in more else slipping(have, want)
                 if "W" in more and Fixed(readers[1]).changes_with_earlier(have):
                     what = {*what, "an object of an earlier result"}
                 if what:
-                    where, named = slot * self._layout.batch + call + 1, " and ".join(sorted(what))
-                    return f"call {where} of a round: its result holds {named}, and the original's holds none"
+                    which = results[1].named(call, slot * self._layout.batch + call + 1)
+                    return f"{which}: its result holds {' and '.join(sorted(what))}, and the original's does not"
         return ""
 
     def _arguments_differ(self, want: Given, have: Given) -> str:

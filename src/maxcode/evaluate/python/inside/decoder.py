@@ -14,6 +14,7 @@ import itertools
 import math
 import struct
 import sys
+import types
 from array import array
 from collections.abc import Callable
 from typing import Any
@@ -49,10 +50,10 @@ def parts_of(memory: memoryview) -> list[memoryview]:
 class Decoder:
     """Reads values from the parts of a message; ``objects``: those that may be named again, in order.
 
-    ``may_import``: whether a class may come from a module of this name that is not loaded yet.
+    ``may_import``: of what a side gave, whether a class may come from a module of this name that is not loaded yet.
     """
 
-    def __init__(self, parts: list[memoryview], may_import: Callable[[str], bool] = lambda _: True) -> None:
+    def __init__(self, parts: list[memoryview], may_import: Callable[[str], bool] | None = None) -> None:
         self.parts = parts
         self.may_import = may_import
         self.data = parts[0]
@@ -207,7 +208,7 @@ class Decoder:
 
     def of_class(self, fits: Callable[[Any], bool]) -> Any:
         module, name = self.text(), self.text()
-        if module not in sys.modules and not self.may_import(module):
+        if self.may_import is not None and module not in sys.modules and not self.may_import(module):
             raise TypeError(f"{module} is neither loaded nor a module of the program")
         found: Any = sys.modules.get(module) or __import__(module, fromlist=["_"])
         for word in name.split("."):
@@ -221,8 +222,9 @@ class Decoder:
         self.objects.append(None)
         kind = self.of_class(dataclasses.is_dataclass)
         self.objects[place] = found = object.__new__(kind)
+        fields = {one.name for one in dataclasses.fields(kind)}
         for name, value in zip(self.items(), self.items(), strict=True):
-            object.__setattr__(found, name, value)
+            object.__setattr__(found, name, value) if name in fields else self.give(found, name, value)
         others = self.items()
         for name, value in zip(others, [self.node() for _ in range(self.number())], strict=True):
             if value is not UNKNOWN:
@@ -230,6 +232,11 @@ class Decoder:
         return found
 
     def give(self, owner: Any, name: str, value: Any) -> None:
+        """What is no field, but for what the class works out when it is asked for: a side could give another value."""
+        own = next((vars(one)[name] for one in type(owner).__mro__ if name in vars(one)), None)
+        works = hasattr(type(own), "__get__") and type(own) is not types.MemberDescriptorType
+        if self.may_import is not None and works:
+            return
         try:
             object.__setattr__(owner, name, value)
         except AttributeError:  # the class of another side, which works it out or has no place for it

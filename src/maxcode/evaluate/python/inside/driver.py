@@ -57,6 +57,8 @@ LEAST_DESCRIBED, DESCRIBED_S = 3, 5.0  # of inputs that take long to make only s
 def prepare(meta: dict[str, Any]) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = str(meta["threads"])
+    if meta["threads"] == 1:
+        os.cpu_count = lambda: 1  # pools of threads and processes ask it, and workers=-1 of scipy.fft
     os.environ["NUMBA_CACHE_DIR"] = "/tmp"
     sys.dont_write_bytecode = True
     sys.path[:0] = [PROGRAM, *meta["paths"]]

@@ -1,0 +1,6 @@
+import random
+
+
+def inputs(seed, size):
+    draw = random.Random(seed)
+    return ([draw.randrange(10**6) for _ in range(600)],)
