@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from maxcode.code.cpp.declarations import Function, Parameter, Variable
 from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.points_to import ALLOCATES, owns
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
@@ -20,7 +21,6 @@ from maxcode.code.source import text_of
 from maxcode.policy.rules.kernels.effects import sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
 from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
-from maxcode.policy.rules.kernels.objects import ALLOCATES, owns
 
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL

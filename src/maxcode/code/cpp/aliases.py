@@ -15,9 +15,9 @@ from itertools import combinations, product
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.points_to import Object, exchanges, meet, reached, sources
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import text_of
-from maxcode.policy.rules.kernels.objects import Object, exchanges, meet, reached, sources
 
 _NOT_VALUES = ("function_declarator", "call_expression", "qualified_identifier", "template_function")
 
