@@ -1,133 +1,150 @@
-"""Whether a call gives a function one array under two names.
+"""Whether two names, or two arguments of a call, may mean one object.
 
-Compared are paths to objects: ``c`` for ``&c[8]``, ``(double *)c + n`` and ``c.data()``; ``m.c`` for ``m->c[i]``.  Two
-parts of one object count as one array, because nothing says where the first part ends.  Two variables count as two
-arrays, unless their names are macros for one.
+Two parts of one object count as one, because nothing says where the first part ends.  Two variables count as two,
+unless they are made to point into one, or their names are macros for one.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations, product
 
-from tree_sitter import Node
-
-from maxcode.code.cpp.declarations import Function
-from maxcode.code.cpp.points_to import Object, exchanges, meet, reached, sources
+from maxcode.code.cpp.declarations import Function, Variable
+from maxcode.code.cpp.points_to import (
+    Object,
+    all_are_seen,
+    assignments,
+    calls,
+    declared,
+    given,
+    is_shown,
+    meet,
+    reached,
+    sources,
+)
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import classes, shows
 from maxcode.code.source import text_of
 
-_NOT_VALUES = ("function_declarator", "call_expression", "qualified_identifier", "template_function")
+_EXCHANGE = re.compile(r"(?:[\w ]+[ *]+)?(\w+) ?= ?(\w+) ?; ?\2 ?= ?(\w+) ?; ?\3 ?= ?\1 ?;")
+Shared = tuple[int, int, int]  # the start of a function and the places of two of its parameters, ascending
 
-Pair = tuple[int, int]  # the places of two parameters
+
+@lru_cache(maxsize=1 << 10)
+def distinct(unit: Unit, first: str, second: str, offset: int) -> bool:
+    """Whether two names at a byte certainly refer to different storage."""
+    skipped, home = exchanges(unit, first, second, offset), unit.home(offset)
+    one, other = (reached(unit, [(name,)], offset, skipped, strict=True) for name in (first, second))
+    return not any(_may_be_one(unit, home, *both) for both in product(one, other))
+
+
+def addresses(unit: Unit, function: Function) -> list[int]:
+    """The parameters that may name an object of the caller."""
+    return [at for at, one in enumerate(function.parameters) if one.kind != "value" or shows(unit, one.type)]
+
+
+@lru_cache(maxsize=16)
+def shared(unit: Unit, strict: bool = False) -> set[Shared]:
+    """The pairs of parameters through which a call gives a function parts of one object; ``strict``: may give it."""
+    found = set[Shared]()
+    passed_on: list[tuple[Shared, Shared]] = []  # a pair that is one object if such a pair of the caller is
+    for function in unit.functions:
+        start, pairs = function.node.start_byte, list(combinations(addresses(unit, function), 2))
+        if strict and not all_are_seen(unit, function):
+            found |= {(start, *pair) for pair in pairs}
+            continue
+        for node, arguments in calls(unit).get(function.name, ()) if pairs else ():
+            home = unit.home(node.start_byte)
+            for pair in (one for one in pairs if max(one) < len(arguments)):
+                both = [arguments[at] for at in pair]
+                skipped = exchanges(unit, text_of(both[0]), text_of(both[1]), node.start_byte)
+                for objects in product(*(sources(unit, one, skipped, strict) for one in both)):
+                    places = _places(unit, home, objects)
+                    if home is not None and len(places) == 2 and places[0] != places[1]:
+                        passed_on.append(((start, *pair), (home.node.start_byte, places[0], places[1])))
+                    elif _may_be_one(unit, home if strict else None, *objects):
+                        found.add((start, *pair))
+    while more := {pair for pair, outer in passed_on if outer in found} - found:
+        found |= more
+    return found
+
+
+def _places(unit: Unit, home: Function | None, paths: Iterable[Object]) -> list[int]:
+    """The places of the parameters of a function that objects are behind, ascending."""
+    known = [declared(unit, path) for path in paths if path]
+    places = [(at, home.parameters[at]) for at in addresses(unit, home)] if home is not None else []
+    return [at for at, taken in places for one in known if one == taken]
+
+
+def _may_be_one(unit: Unit, home: Function | None, one: Object, other: Object) -> bool:
+    """Whether two objects may be one in a function, or may meet; None for what its parameters are given."""
+    if not one or not other:
+        return not (one or other) or is_shown(unit, one or other)
+    places = _places(unit, home, (one, other))
+    if home is None or meet(one, other) or not places:
+        return meet(one, other)
+    if len(places) == 2:
+        return places[0] == places[1] or (home.node.start_byte, places[0], places[1]) in shared(unit, strict=True)
+    return _is_given(unit, home, places[0], other if _places(unit, home, [one]) else one)
+
+
+def _is_given(unit: Unit, function: Function, at: int, path: Object) -> bool:
+    """Whether a parameter of a function may point into an object."""
+    known, taken = declared(unit, path), function.parameters[at]
+    if isinstance(known, Variable) and known.home == function and not known.lasts:
+        own = not classes(unit).keys().isdisjoint(re.findall(r"\w+", taken.type)) and shows(unit, taken.type)
+        return (own or text_of(taken.node).count("*") > 1) and is_shown(unit, path)  # it is new, but may be put there
+    return any(_may_be_one(unit, None, path, more) for more in given(unit, function, at))
+
+
+def exchanges(unit: Unit, one: str, other: str, offset: int) -> frozenset[int]:
+    """The starts of the values that two variables get when they change places, ``t = a; a = b; b = t``: this makes them
+    no second name for one object, if they get no other value but new memory and where they are declared, together."""
+    starts = _exchanges(unit).get(frozenset({one, other}), frozenset[int]())
+    known = [unit.variable(name, offset) for name in (one, other)] if starts else []
+    if not starts or len({None if variable is None else variable.scope[1] for variable in known}) > 1:
+        return frozenset()
+    home = None if any(variable is not None and variable.home is None for variable in known) else unit.home(offset)
+    listed = [each for name in (one, other) for each in assignments(unit).get(name, ()) if len(each[0]) == 1]
+    values = [right for _, left, right in listed if home is None or unit.home(left.start_byte) == home]
+    fresh = all(right.start_byte in starts or not sources(unit, right) for right in values)
+    return starts if fresh else frozenset()
+
+
+@lru_cache(maxsize=8)
+def _exchanges(unit: Unit) -> dict[frozenset[str], frozenset[int]]:
+    found: dict[frozenset[str], frozenset[int]] = defaultdict(frozenset)
+    for node in unit.nodes("expression_statement"):
+        parts = [one for one in (node.prev_named_sibling, node, node.next_named_sibling) if one is not None]
+        made = _EXCHANGE.fullmatch(" ".join(" ".join(map(text_of, parts)).split()))
+        if made is not None:
+            rights = (one.child_by_field_name("right") for part in parts[1:] for one in part.named_children)
+            found[frozenset({made[2], made[3]})] |= {right.start_byte for right in rights if right is not None}
+    for _, _, both in unit.calls("swap"):
+        found[frozenset(map(text_of, both))] |= {one.start_byte for one in both}
+    return found
 
 
 def is_given_one_array_twice(unit: Unit, function: Function) -> bool:
     """Whether a call of the program gives a function one array under two names, of which it may write to one: as two
     arguments, or as one and a variable that it knows itself."""
-    given, addresses = function.parameters, _addresses(unit, function)
-    if function.name in _in_macros(unit):
-        return len(addresses) > 1  # a macro may call it with anything
-    if any(not (given[a].const and given[b].const) for a, b in _shared(unit).get(function.node.start_byte, ())):
+    taken, places = function.parameters, addresses(unit, function)
+    if any(function.name == token.text for macro in unit.macros.values() for token in macro.body):
+        return len(places) > 1  # a macro may call it with anything
+    pairs = [(a, b) for at, a, b in shared(unit) if at == function.node.start_byte]
+    if any(not (taken[a].const and taken[b].const) for a, b in pairs):
         return True
     used = {token.text for token in unit.tokens_in(function.body.start_byte, function.body.end_byte) if token.is_word}
-    known, start = sorted((_globals(unit) & used) - {one.name for one in given}), function.body.start_byte
-    if any(_meet_all(*_reached(unit, one, other, start)) for one, other in combinations(known, 2)):
-        return True
+    outer = {one.name for one in unit.variables if one.home is None}
+    known, start = sorted((outer & used) - {one.name for one in taken}), function.body.start_byte
+    for both in combinations(known, 2):
+        skipped = exchanges(unit, *both, start)
+        if any(meet(*two) for two in product(*(reached(unit, [(name,)], start, skipped) for name in both))):
+            return True
     outside = set[Object]().union(*(reached(unit, [(name,)], start) for name in known))
-    calls = _calls(unit).get(function.name, []) if outside else []
-    passed = [sources(unit, call[at]) for _, call in calls for at in addresses if at < len(call)]
-    return any(_meet_all(one, outside) for one in passed)
-
-
-def _reached(unit: Unit, one: str, other: str, offset: int) -> tuple[set[Object], set[Object]]:
-    skipped = exchanges(unit, one, other, offset)
-    return reached(unit, [(one,)], offset, skipped), reached(unit, [(other,)], offset, skipped)
-
-
-def _meet_all(some: Collection[Object], others: Collection[Object]) -> bool:
-    return any(meet(*both) for both in product(some, others))
-
-
-def _addresses(unit: Unit, function: Function) -> list[int]:
-    """The parameters that may name an object of the caller."""
-    return [at for at, one in enumerate(function.parameters) if one.kind != "value" or not unit.is_number(one.type)]
-
-
-@lru_cache(maxsize=8)
-def _in_macros(unit: Unit) -> frozenset[str]:
-    return frozenset(token.text for macro in unit.macros.values() for token in macro.body)
-
-
-@lru_cache(maxsize=8)
-def _globals(unit: Unit) -> frozenset[str]:
-    return frozenset(one.name for one in unit.variables if one.home is None)
-
-
-@lru_cache(maxsize=8)
-def _shared(unit: Unit) -> dict[int, set[Pair]]:
-    """By the start of each function: the pairs of parameters through which a call gives it parts of one object."""
-    found: dict[int, set[Pair]] = defaultdict(set)
-    passed_on: list[tuple[int, Pair, int, set[Pair]]] = []  # pairs that are one object if such pairs of the caller are
-    for function in unit.functions:
-        start, pairs = function.node.start_byte, list(combinations(_addresses(unit, function), 2))
-        for node, given in _calls(unit).get(function.name, ()) if pairs else ():
-            home = unit.home(node.start_byte)
-            names = {one.name: at for at, one in enumerate(home.parameters)} if home is not None else {}
-            for pair in (one for one in pairs if max(one) < len(given)):
-                skipped = exchanges(unit, text_of(given[pair[0]]), text_of(given[pair[1]]), node.start_byte)
-                one, other = (sources(unit, given[at], skipped) for at in pair)
-                if _meet_all(one, other):
-                    found[start].add(pair)
-                elif home is not None:
-                    passed_on.append((start, pair, home.node.start_byte, set(_roots(product(one, other), names))))
-    grown = True
-    while grown:
-        grown = False
-        for start, pair, caller, roots in passed_on:
-            if pair not in found[start] and roots & found[caller]:
-                found[start].add(pair)
-                grown = True
-    return found
-
-
-def _roots(both: Iterable[tuple[Object, Object]], names: dict[str, int]) -> Iterator[Pair]:
-    """The pairs of parameters that pairs of objects are parts of."""
-    for one, other in both:
-        if one and other and one[0] in names and other[0] in names:
-            a, b = names[one[0]], names[other[0]]
-            yield min(a, b), max(a, b)
-
-
-@lru_cache(maxsize=8)
-def _calls(unit: Unit) -> dict[str, list[tuple[Node, list[Node]]]]:
-    """The calls by name, with their arguments: also ``n::f(x)``, ``f<double>(x)``, ``thread t(f, x)``, and those of
-    names that no function has, as calls of each function that is used as a value."""
-    found: dict[str, list[tuple[Node, list[Node]]]] = defaultdict(list)
-    values = _values(unit)
-    for node in unit.nodes("argument_list"):
-        given = [one for one in node.named_children if one.type != "comment"]
-        called = node.parent.child_by_field_name("function") if node.parent is not None else None
-        if called is not None:
-            name = "".join(text_of(called).split()).partition("<")[0].rpartition("::")[2]
-            found[name].append((node, given))
-            for other in values if name not in unit.by_name else ():
-                found[other].append((node, given))
-        for at, one in enumerate(given):
-            if (name := text_of(one).lstrip("&")) in values:
-                found[name].append((node, given[at + 1 :]))
-    return found
-
-
-def _values(unit: Unit) -> frozenset[str]:
-    """The functions whose names stand elsewhere than in a call or a declaration."""
-    named = (one for one in unit.nodes("identifier") if text_of(one) in unit.by_name and one.parent is not None)
-    return frozenset(
-        text_of(one)
-        for one in named
-        if one.parent is not None
-        and one.parent.type
-        not in ("function_declarator", "call_expression", "qualified_identifier", "template_function")
-    )
+    listed = calls(unit).get(function.name, []) if outside else []
+    passed = [sources(unit, call[at]) for _, call in listed for at in places if at < len(call)]
+    return any(meet(*both) for one in passed for both in product(one, outside))
