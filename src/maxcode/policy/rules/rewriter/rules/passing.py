@@ -239,14 +239,15 @@ def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer:
     if number >= len(arguments):
         return False
     others = {text_of(n) for k, a in enumerate(arguments) if k != number for n in walk(a) if n.type == "identifier"}
-    known = {v.name for v in unit.variables if v.home is None and v.form in ("plain", "array")}  # no references
+    objects = [v for v in unit.variables if v.home is None and v.form in ("plain", "array")]
+    known, numbers = {v.name for v in objects}, {v.name for v in objects if unit.is_number(v.type)}
     for node in walk(arguments[number]):
         if node.type != "identifier":
             continue
         name = text_of(node)
         variable, given = unit.variable(name, call.start_byte), unit.parameter(name, call.start_byte)
         local = variable is not None and variable.home is not None and variable.form != "reference"
-        local = local or (given is not None and (given.kind == "value" or given.const))
+        local = local or (given is not None and (given.kind == "value" or (given.const and outer <= numbers)))
         steady = variable is not None and variable.home is None and given is None and name not in outer
         if name in others or not (local or (steady and outer <= known)):
             return False
