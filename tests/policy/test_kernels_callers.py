@@ -36,6 +36,10 @@ NEXT = "for (int t = 0; t < 9; t++) {{ add(8, {0}, {1}); double *s = {0}; {0} = 
         "int main() { double a[9]; auto [x, y] = std::pair(a, a); add(8, x, y); }",
         "int main() { std::vector<std::vector<double>> g; for (auto &r : g) add(8, r.data(), g[0].data()); }",
         "void set(double **to, double *from) { *to = from; } int main() { double a[9], *b; set(&b, a); add(8, a, b); }",
+        "int main() { double a[9], *rows[2]; rows[0] = a; add(8, rows[0], a); }",
+        "struct W { double *x; }; int main() { W w, v; v = w; add(8, w.x, v.x); }",
+        "double *g; void keep(double *p) { g = p; } int main() { double a[9]; keep(a); add(8, a, g); }",
+        "int main() { double a[9], *b = a + at(2); add(8, a, b); }",
     ],
 )
 def test_one_array_is_found_behind_pointers_members_and_threads(callers: str) -> None:
@@ -54,6 +58,8 @@ def test_one_array_is_found_behind_pointers_members_and_threads(callers: str) ->
         "int main() { double *a, *b; int n = 80; make(&a, n); posix_memalign((void **)&b, 64, n); add(8, a, b); }",
         "struct M { std::vector<double> x; }; int main() { M w, v = w; auto u = v; add(8, v.x.data(), u.x.data()); }",
         "int main() { std::vector<double> a(9); auto b = a; add(8, a.data(), b.data()); }",
+        "struct M { std::vector<double> x; }; int main() { M w, v; v = w; add(8, v.x.data(), w.x.data()); }",
+        "int main() { double **a = rows(9), **b = rows(9); a[0] = malloc(8); b[1] = malloc(8); add(8, a[0], b[1]); }",
         "int main() { std::vector<std::vector<double>> g; for (auto &r : g) add(8, r.data(), other.data()); }",
     ],
 )

@@ -84,3 +84,59 @@ def test_an_auto_that_copies_is_apart_and_one_that_shows_is_not() -> None:
     text = f"void f(int n) {{{{ std::vector<double> A(9); auto p = {{}}; {NEST} p[j] += A[i]; }}}}"
     for value, is_free in (("A", True), ("std::vector<double>(9)", True), ("A.begin()", False), ("A.data()", False)):
         assert bool(rules(text.format(value))) is is_free, value
+
+
+TEXT = """char s[9], t[9], w[2][9], v[2][9]; struct Named { char *name; };
+struct Keeps { char *p; Keeps(char *q, int) : p(q) {} };
+"""
+WALK = "for (int i = 0; i < (int)strlen({}); i++) "
+
+
+@pytest.mark.parametrize(
+    ("before", "read", "body", "apart"),
+    [
+        ("char *g; void keep(char *p) { g = p; } void f() { keep(s);", "s", "g[i] = 0;", ("keep(s)", "keep(t)")),
+        ("char *g = s; void cut() { g[0] = 0; } void f() {", "s", "cut();", ("g = s", "g = t")),
+        ("void cut() { s[0] = 0; } void f() { char *p = s;", "p", "cut();", ("p = s", "p = t")),
+        ("void f() { auto p = w[0];", "w[0]", "p[i] = 0;", ("p = w[0]", "p = &t[0]")),
+        ("void f(Named *p) { char x[9]; p->name = x;", "x", "p->name[i] = 0;", ("p->name = x", "p->name = t")),
+        ("void f() { Keeps k(s, 1);", "s", "k.p[i] = 0;", ("k(s", "k(t")),
+        ("void f() { for (auto &p : w) {", "w[0]", "p[i] = 0; }", ("p : w", "p : v")),
+    ],
+)
+def test_an_object_is_found_behind_calls_members_and_bindings(
+    before: str, read: str, body: str, apart: tuple[str, str]
+) -> None:
+    text = f"{TEXT} {before} {WALK.format(read)} {body} }}"
+    assert [rules(one) & {"hoist"} for one in (text, text.replace(*apart))] == [set(), {"hoist"}]
+
+
+@pytest.mark.parametrize(
+    ("before", "apart"),
+    [
+        ("double **p = (double **)malloc(16); double A[9]; p[0] = A; #[0][j]", ("p[0] = A", "p[0] = new double[9]")),
+        ("double A[9]; double *p = new (A) double[9]; #[j]", ("new (A)", "new")),
+        ("double A[9]; double *p = A; #[j]", ("*p = A", "p[9]")),
+        ("double A[9], B[9], *p; p = B; p = A; #[j]", ("p = A;", "")),
+        ("double A[9], *p = new double[9], **q = &p; *q = A; #[j]", (", **q = &p; *q = A", "")),
+    ],
+)
+def test_a_pointer_is_apart_from_what_no_store_gives_it(before: str, apart: tuple[str, str]) -> None:
+    before, _, after = before.partition("#")
+    text = f"void f(int n) {{ {before} {NEST} p{after} += A[i]; }}"
+    assert [bool(rules(one)) for one in (text, text.replace(*apart))] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_free"),
+    [("", False), ("f(b);", True), ("f(f(b));", False), ("g(b);", True), ("g(b); g(A);", False), ("f(q);", False)],
+)
+def test_an_array_that_lasts_may_come_back_as_an_argument(calls: str, is_free: bool) -> None:
+    text = f"""double A[9], *q = A;
+static double *f(double *p) {{ static double own[9]; {NEST.replace("< n", "< 9")} {{ A[j] += p[i]; }} return own; }}
+{"static void g(double *p) { f(p); }" if "g(" in calls else ""}
+int main() {{ double b[9]; {calls} }}
+"""
+    if "f(f" in calls:
+        text = text.replace("A[j]", "own[j]")
+    assert bool(rules(text)) is is_free

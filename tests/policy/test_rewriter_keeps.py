@@ -88,6 +88,8 @@ def test_output_of_two_files_is_not_collected_in_one_of_them() -> None:
         ("const_ref", "int f(std::vector<int> v) { return v[0]; }\nint (*p)(std::vector<int>) = f;"),
         ("const_ref", "int f(std::map<int, int> m) { return m[3]; }\nint g() { return f({}); }"),
         ("const_ref", "struct P { int x; int get() { return x; } };\nint f(P p) { return p.get(); }"),
+        ("const_ref", "std::vector<int> a;\nint f(std::vector<int> v) { a.clear(); return v.size(); }\n"
+                      "int h(const std::vector<int> &w) { return f(w); }\nint g = h(a);"),
         ("const_global", "int t[3] = {1, 2, 3};\nint *f() { return t; }"),
         ("const_global", "int w = 3;\nint f() {\n#pragma omp parallel private(w)\n{ }\nreturn 1 % w; }"),
         ("hash_table", "std::map<int, int> m;\nint f() { std::map<int, int>::iterator i = m.find(1); }"),

@@ -71,6 +71,11 @@ class Variable:
     scope: Span
     home: Function | None
 
+    @property
+    def lasts(self) -> bool:
+        """Whether it keeps its value from one call of a function to the next."""
+        return self.home is None or not {"static", "thread_local"}.isdisjoint(text_of(self.declaration).split()[:2])
+
 
 def ancestor(node: Node, *types: str) -> Node | None:
     """The nearest node of these types around ``node``."""

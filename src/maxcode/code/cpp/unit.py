@@ -328,6 +328,13 @@ class Unit:
                         found.append(made)
         return tuple(found)
 
+    @cached_property
+    def _named(self) -> dict[str, list[Variable]]:
+        found: dict[str, list[Variable]] = defaultdict(list)
+        for one in self.variables:
+            found[one.name].append(one)
+        return found
+
     def _scope(self, node: Node) -> Span | None:
         """The scope of a declaration; None if the tree around it has an error."""
         around = node.parent
@@ -339,7 +346,7 @@ class Unit:
 
     def variable(self, name: str, offset: int) -> Variable | None:
         """The variable of this name at a byte: the innermost declaration in scope; None if there is none."""
-        seen = (v for v in self.variables if v.name == name and v.scope[0] <= offset < v.scope[1])
+        seen = (v for v in self._named.get(name, ()) if v.scope[0] <= offset < v.scope[1])
         return max(seen, key=lambda v: v.scope[0], default=None)
 
     def made(self, variable: Variable) -> str:
@@ -370,8 +377,7 @@ class Unit:
 
     def type_of(self, name: str, offset: int) -> str | None:
         """The resolved type of the variable or parameter of this name at a byte; None if unknown."""
-        parameter, variable = self.parameter(name, offset), self.variable(name, offset)
-        found = parameter or variable
+        found = self.parameter(name, offset) or self.variable(name, offset)
         return self.resolve(found.type) if found is not None else None
 
     # ------------------------------------------------------------------------------------------------------- patches

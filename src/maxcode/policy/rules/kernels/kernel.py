@@ -11,12 +11,12 @@ from typing import final
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.aliases import is_given_one_array_twice
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.arguments import is_given_one_array_twice
 from maxcode.policy.rules.kernels.macro_uses import without_macros
 from maxcode.policy.rules.kernels.names import hides_access, reals
 from maxcode.policy.rules.kernels.nest import (

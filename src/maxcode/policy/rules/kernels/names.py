@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from maxcode.code.cpp.declarations import Function, Parameter, Variable
+from maxcode.code.cpp.declarations import Function, Variable
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
@@ -20,12 +20,14 @@ from maxcode.code.source import text_of
 from maxcode.policy.rules.kernels.effects import sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
 from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
-from maxcode.policy.rules.kernels.objects import ALLOCATES, owns
 
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
-_OWN_MEMORY = re.compile(rf"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:{ALLOCATES})\(|new [\w: ]+\[")
+_OWN_MEMORY = re.compile(r"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:malloc|calloc|aligned_alloc)\(|new [\w: ]+\[")
+_OWNER = re.compile(
+    r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
+)
 
 
 def hides_access(unit: Unit, function: Function, body: Body) -> bool:
@@ -75,29 +77,28 @@ def _is_array(unit: Unit, function: Function, name: str) -> bool:
     given = [one for one in function.parameters if one.name == name]
     steady = name not in _assigned(unit, function)
     if local or given:
-        return all(_is_own(unit, one, steady) for one in local) and all(_is_given(unit, one) for one in given)
+        return all(_is_own(unit, one, steady) for one in local) and all(
+            one.kind == "pointer" or unit.is_number(one.type) or _owns(unit, one.type) for one in given
+        )
     outside = [one for one in unit.variables if one.name == name and one.home is None]
-    return all(one.form == "array" or (one.form == "pointer" and steady) or owns(unit, one.type) for one in outside)
+    return all(one.form == "array" or (one.form == "pointer" and steady) or _owns(unit, one.type) for one in outside)
 
 
 def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
     """Whether a variable of a function has memory of its own."""
-    value = " ".join(text_of(variable.value).split()) if variable.value is not None else ""
-    match variable.form:
-        case "array":
-            return True
-        case "pointer":
-            return steady and (_OWN_MEMORY.match(value) is not None or "restrict" in text_of(variable.declarator))
-        case "plain":
-            kind = unit.made(variable)
-            return unit.language == "cpp" and owns(unit, kind) and "span<" not in kind
-    return False
+    if variable.form == "pointer":
+        value = " ".join(text_of(variable.value).split()) if variable.value is not None else ""
+        return steady and (_OWN_MEMORY.match(value) is not None or "restrict" in text_of(variable.declarator))
+    kind = unit.made(variable) if variable.form == "plain" and unit.language == "cpp" else ""
+    return variable.form == "array" or (_owns(unit, kind) and "span<" not in kind and kind != "")
 
 
-def _is_given(unit: Unit, one: Parameter) -> bool:
-    if one.kind == "pointer" or (one.kind == "value" and unit.language == "c"):
+def _owns(unit: Unit, kind: str) -> bool:
+    """Whether a type is a row of elements, each in memory of its own: not so the bits of a ``vector<bool>``."""
+    if unit.language == "c":
         return True
-    return unit.is_number(one.type) or owns(unit, one.type)
+    held = _OWNER.fullmatch(unit.resolve(kind))
+    return held is not None and held[1] != "bool"
 
 
 def _has_cast_address(unit: Unit, function: Function) -> bool:

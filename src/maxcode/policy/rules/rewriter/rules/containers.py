@@ -14,9 +14,9 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet, Value
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import classes
 from maxcode.code.cpp.words import words
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import classes
 
 
 class Declared(NamedTuple):
@@ -97,11 +97,9 @@ def fillable(unit: Unit, type_text: str) -> bool:
     if (inner := _OF_OTHERS.fullmatch(kind)) is not None:
         return all(part.isdigit() or fillable(unit, part) for part in _split(inner[1]))
     name = kind.removeprefix("struct ")
-    for node in unit.nodes("struct_specifier", "class_specifier"):
-        named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if named is not None and body is not None and text_of(named) == name:
-            return not re.search(rf"(?<![~\w]){re.escape(name)}\s*\(|\bconst\b|&\s*\w+\s*;", text_of(body))
-    return False
+    bodies = (node.child_by_field_name("body") for node in classes(unit).get(name, ()))
+    body = next((text_of(one) for one in bodies if one is not None), None)
+    return body is not None and not re.search(rf"(?<![~\w]){re.escape(name)}\s*\(|\bconst\b|&\s*\w+\s*;", body)
 
 
 @lru_cache(maxsize=8)
@@ -127,7 +125,7 @@ def _telling(unit: Unit) -> bool:
 
 def tells(unit: Unit, type_text: str) -> bool:
     """Whether the program may see how often values of a type are copied and destroyed."""
-    return not classes(unit).isdisjoint(re.findall(r"\w+", unit.resolve(type_text))) and _telling(unit)
+    return not classes(unit).keys().isdisjoint(re.findall(r"\w+", unit.resolve(type_text))) and _telling(unit)
 
 
 def ordered(unit: Unit, type_text: str) -> bool:

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.aliases import distinct
 from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 from maxcode.policy.rules.rewriter.rules.guards import held
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,

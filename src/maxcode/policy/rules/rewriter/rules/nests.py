@@ -13,6 +13,7 @@ from typing import NamedTuple, final
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.aliases import distinct
 from maxcode.code.cpp.declarations import Span, first_child
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
@@ -21,7 +22,7 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.dependences import Access, Level, Vector, delinearised, pairs, vectors
 from maxcode.code.polyhedral.polynomials import Poly, added, names_in, number, polynomial, renamed
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import distinct, is_hidden, stores_plainly
+from maxcode.policy.rules.rewriter.rules.aliasing import is_hidden, stores_plainly
 from maxcode.policy.rules.rewriter.rules.guards import held
 
 

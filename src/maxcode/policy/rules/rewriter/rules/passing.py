@@ -8,12 +8,15 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.aliases import distinct
 from maxcode.code.cpp.declarations import Function, Parameter, parameter
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.points_to import is_only_called
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import classes
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import classes, distinct, untouched, walked
+from maxcode.policy.rules.rewriter.rules.aliasing import untouched
 from maxcode.policy.rules.rewriter.rules.containers import tells
 
 _HEAVY = re.compile(
@@ -27,7 +30,7 @@ def const_ref(unit: Unit) -> Iterator[Edit]:
     for function in unit.functions:
         if function.method or function.name == "main" or len(unit.by_name[function.name]) != 1:
             continue
-        if function.name in unit.shared or not _is_only_called(unit, function.name):
+        if function.name in unit.shared or not is_only_called(unit, function.name):
             continue
         found: dict[str, list[Patch]] = {}
         for number, given in enumerate(function.parameters):
@@ -65,7 +68,6 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
             continue
         used = [text_of(child) for child in walk(name) if child.type == "identifier"]
         used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
-        used += walked(whole)
         if any(effects(unit).may_change(word, body.start_byte, body.end_byte) for word in used):
             continue
         root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
@@ -127,23 +129,8 @@ def direct_lambda(unit: Unit) -> Iterator[Edit]:
 
 
 def _is_heavy(unit: Unit, type_text: str) -> bool:
-    classes = {
-        text_of(n)
-        for node in unit.nodes("struct_specifier", "class_specifier")
-        if (n := node.child_by_field_name("name"))
-    }
     resolved = unit.resolve(type_text)
-    return _HEAVY.match(resolved) is not None or resolved.removeprefix("struct ") in classes
-
-
-def _is_only_called(unit: Unit, name: str) -> bool:
-    """Whether a function is only declared and called, so that nothing relies on its type."""
-    declared = sum(
-        1
-        for n in unit.nodes("function_declarator")
-        if (d := n.child_by_field_name("declarator")) and text_of(d) == name
-    )
-    return sum(1 for token in unit.tokens if token.text == name) == len(unit.calls(name)) + declared
+    return _HEAVY.match(resolved) is not None or resolved.removeprefix("struct ") in classes(unit)
 
 
 def _is_only_called_in(unit: Unit, name: str, node: Node) -> bool:
@@ -162,19 +149,14 @@ def _reads_only(unit: Unit, kind: str, name: str, body: Node) -> bool:
         return False
     if "map<" in kind and any(a == name and b == "[" for a, b in pairwise(texts)):
         return False
-    classes = {*re.findall(r"\w+", kind)}
-    return not any(
-        _is_loose(node)
-        for node in unit.nodes("struct_specifier", "class_specifier")
-        if (n := node.child_by_field_name("name")) is not None and text_of(n) in classes
-    )
+    return not any(_is_loose(node) for name in set(re.findall(r"\w+", kind)) for node in classes(unit).get(name, ()))
 
 
 def _element_reads_only(unit: Unit, whole: Node, used: list[str], body: Node) -> bool:
     """The same for the elements of a container."""
     root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
     kind = unit.type_of(root, whole.start_byte) or ""
-    loose = any(_is_loose(node) for node in unit.nodes("struct_specifier", "class_specifier"))
+    loose = any(_is_loose(node) for nodes in classes(unit).values() for node in nodes)
     if (loose and not re.fullmatch(r"(?:vector|set|deque|list)<(?:\w+ )*(?:int|long|char|double|string)>", kind)) or (
         unit.others and not kind
     ):
@@ -234,14 +216,8 @@ def _by_reference(place: Node) -> list[Patch]:
 def _is_steady(unit: Unit, function: Function, number: int) -> bool:
     """Whether nothing in the function can change the argument."""
     outer = outer_writes(unit, function.name)
-    if outer is None:
-        return False
-    if not outer:
-        return True
-    if not _is_only_called(unit, function.name):
-        return False
-    calls = unit.calls(function.name)
-    return all(_is_apart(unit, node, arguments, number, outer) for _, node, arguments in calls)
+    calls = unit.calls(function.name) if outer else []
+    return outer is not None and all(_is_apart(unit, node, given, number, outer) for _, node, given in calls)
 
 
 def outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
@@ -263,23 +239,19 @@ def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer:
     if number >= len(arguments):
         return False
     others = {text_of(n) for k, a in enumerate(arguments) if k != number for n in walk(a) if n.type == "identifier"}
+    objects = [v for v in unit.variables if v.home is None and v.form in ("plain", "array")]
+    known, numbers = {v.name for v in objects}, {v.name for v in objects if unit.is_number(v.type)}
     for node in walk(arguments[number]):
         if node.type != "identifier":
             continue
         name = text_of(node)
         variable, given = unit.variable(name, call.start_byte), unit.parameter(name, call.start_byte)
         local = variable is not None and variable.home is not None and variable.form != "reference"
-        local = local or (given is not None and (given.kind == "value" or given.const))
-        is_global = variable is not None and variable.home is None and given is None
-        if name in others or not (local or (is_global and not outer & _reachable_names(unit, name, outer))):
+        local = local or (given is not None and (given.kind == "value" or (given.const and outer <= numbers)))
+        steady = variable is not None and variable.home is None and given is None and name not in outer
+        if name in others or not (local or (steady and outer <= known)):
             return False
     return True
-
-
-def _reachable_names(unit: Unit, name: str, outer: frozenset[str]) -> frozenset[str]:
-    """The names through which a global may be changed: its own, and those of possible references to it."""
-    known = {v.name for v in unit.variables if v.home is None and v.form in ("plain", "array")}
-    return frozenset({name} | {other for other in outer if other not in known})
 
 
 def _pointer_name(given: Parameter) -> Node | None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.aliases import distinct
 from maxcode.code.cpp.edit import Edit, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 from maxcode.policy.rules.rewriter.rules.nests import mentions
 
 
@@ -31,7 +31,9 @@ def self_append(unit: Unit) -> Iterator[Edit]:
         if any(mentions(part, name) or not effects(unit).pure(part) for part in added):
             continue
         later = {text_of(inner) for part in added[1:] for inner in walk(part) if inner.type == "identifier"}
-        if not all(_is_apart(unit, name, one, node) for one in later):
+        kinds = {one: unit.type_of(one, node.start_byte) for one in later}
+        objects = [one for one, kind in kinds.items() if kind is not None and not unit.is_number(kind)]
+        if not all(distinct(unit, name, one, node.start_byte) for one in objects):
             continue
         text = ", ".join(f"{name} += {text_of(part)}" for part in added)
         found.setdefault(unit.place(name, node), []).append((node, (unit.replace(node, text),)))
@@ -57,12 +59,6 @@ def substr_compare(unit: Unit) -> Iterator[Edit]:
         found.setdefault(unit.place("substr", node), []).append((node, (unit.replace(node, new),)))
     what = "compares in place instead of copying a part out"
     yield from edits_by_site(unit, "substr_compare", what, found, includes=("string",))
-
-
-def _is_apart(unit: Unit, name: str, other: str, node: Node) -> bool:
-    """Whether another name is no part of a string that is about to change."""
-    kind = unit.type_of(other, node.start_byte)
-    return kind is None or unit.is_number(kind) or distinct(unit, name, other, node.start_byte)
 
 
 def _operator(node: Node) -> str:
