@@ -20,6 +20,7 @@ from maxcode.policy.rules.kernels import STEPS, Kernels
 from maxcode.policy.rules.kernels.nest import Loop
 from maxcode.policy.rules.kernels.policy import HEADER, LOOPS_HEADER
 from maxcode.policy.rules.kernels.reading import read
+from maxcode.policy.rules.kernels.templates import fit
 from maxcode.problems import load
 from maxcode.run.names import policy
 from tests.support.drawn_kernels import sample
@@ -46,9 +47,14 @@ void gemm(int m, int n, int k, const double *A, const double *B, double *C) {
 
 
 def observed(
-    *sections: Section, text: str = GEMM, draw: int = 1, permitted: frozenset[str] | None = None, wall: bool = False
+    *sections: Section,
+    text: str = GEMM,
+    draw: int = 1,
+    permitted: frozenset[str] | None = None,
+    wall: bool = False,
+    flags: tuple[str, ...] = ("-O3",),
 ) -> Observation:
-    flags = ("-O3", "-fopenmp") if wall else ("-O3",)
+    flags = (*flags, "-fopenmp") if wall else flags
     files = Program({"gemm.c": GEMM})
     problem = Problem(
         "p", "program", "c", files, ProgramSpec(flags=flags), goal="wall" if wall else "cpu", permitted=permitted
@@ -248,6 +254,22 @@ def test_what_is_permitted_is_read_from_the_statement() -> None:
     state = State(Problem("p", "program", "c", Program({"gemm.c": GEMM}), ProgramSpec()))
     found = [propose(Observation(base.sections, state, draw)).program for draw in range(30)]
     assert all(one is not None and used("c", one.text) <= {"tiling"} for one in found)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("sets", "lanes"), [("avx2, fma", 4), ("avx2, avx512f", 8)])
+def test_templates_suit_the_vectors_of_the_machine(sets: str, lanes: int) -> None:
+    machine = Section("Machine", f"Some processor, 2 cores\ninstruction sets: {sets}\n")
+    widths = re.compile(r"product\(.*VL=(\d)")
+    native = [widths.search(one) for one in labels(machine, flags=("-O3", "-march=native"), draws=80)]
+    plain = [widths.search(one) for one in labels(machine, draws=80)]
+    shares = [
+        sum(int(one[1]) == lanes for one in found if one) / sum(one is not None for one in found)
+        for found in (native, plain)
+    ]
+    assert shares[0] > shares[1] + 0.1
+    assert fit({"MR": 8, "NV": 3, "VL": 8}, 8) == 1.0 > fit({"MR": 2, "NV": 1, "VL": 8}, 8)
+    assert fit({"MR": 8, "NV": 3, "VL": 8}, 0) == fit({"value": 2}, 8) == 1.0
 
 
 @pytest.mark.heavy

@@ -81,14 +81,14 @@ def _plain_pointer(one: Parameter) -> bool:
 
 
 _LOADS = b"        Lanes right[NV];\n"
-_LAST = b", COPY = "
+_LAST = b", COPY_A = "
 _AHEAD = 4
 
 
 def prefetch(unit: Unit) -> Iterator[Edit]:
     """Fetches rows of the packed panel of a product before they are needed."""
     start, loads = unit.data.find(_LAST), unit.data.find(_LOADS)
-    if min(start, loads) >= 0 and b"__builtin_prefetch" not in unit.data:
+    if min(start, loads) >= 0 and b"AHEAD" not in unit.data:
         place = loads + len(_LOADS)
         patches = (
             Patch(start, start, f", AHEAD = {_AHEAD}"),

@@ -16,6 +16,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.core.types import Action, Observation
 from maxcode.policy.rules.kernels.schedule import after, more_than
 from maxcode.policy.rules.kernels.steps import Permitted, offered, reads_pragmas
+from maxcode.policy.rules.kernels.templates import fit
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
     EditChoice,
@@ -73,7 +74,7 @@ def propose(
     ``header``: the first line of the notes, if it is not the policy's own.
     """
     request = read(observation)
-    steps = _Offers(request, _allowed(request, templates), likelier)
+    steps = _Offers(request, _allowed(request, templates), likelier, _lanes(request))
     return proposal(
         request,
         PolicyTraits(
@@ -90,12 +91,24 @@ def propose(
     )
 
 
+def _lanes(request: ProposalRequest) -> int:
+    """The doubles in a vector of the machine that the section "Machine" names, for flags that use it; 0: unknown."""
+    sets = re.search(r"^instruction sets: (.*)$", request.observation.section("Machine") or "", re.MULTILINE)
+    if sets is None or not any("native" in flag for flag in _flags(request)):
+        return 0
+    return 8 if "avx512f" in sets[1] else 4 if "avx" in sets[1] else 2
+
+
+def _flags(request: ProposalRequest) -> set[str]:
+    given = re.search(r"^flags: *(.*)$", request.told, re.MULTILINE)
+    return set(given[1].split() if given is not None else request.observation.state.problem.spec.flags)
+
+
 def _allowed(request: ProposalRequest, templates: bool) -> Permitted:
     told, problem = request.told, request.observation.state.problem
     goal = re.search(r"^goal: least (\S+)", told, re.MULTILINE)
     named = re.search(r"^permitted techniques.*:\n((?:- .*\n?)*)", told, re.MULTILINE)
-    given = re.search(r"^flags: *(.*)$", told, re.MULTILINE)
-    flags = set(given[1].split() if given is not None else problem.spec.flags)
+    flags = _flags(request)
     wall = goal[1] == "wall-clock" if goal is not None else problem.goal == "wall"
     permitted = problem.permitted
     if named is not None or "no technique is permitted" in told:
@@ -111,12 +124,17 @@ class _Offers:
     request: ProposalRequest
     allowed: Permitted
     likelier: Likelier
+    lanes: int
 
     def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
         known, likelier = self.request.experience, self.likelier(unit)
         for step, edits in offered(unit, self.allowed):
             choices = [
-                EditChoice(edit, known.factor(edit), self.request.diagnosis.points_at(edit))
+                EditChoice(
+                    edit,
+                    known.factor(edit) * fit(dict(edit.params), self.lanes),
+                    self.request.diagnosis.points_at(edit),
+                )
                 for edit in open_to(edits, before, known)
             ]
             if any(one.weight for one in choices):

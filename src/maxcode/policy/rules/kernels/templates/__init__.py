@@ -1,13 +1,13 @@
 """The templates of a matrix product: two pieces of C that compute the same, with their constants in their text.
 
-``packed`` copies panels of both operands, ``direct`` reads them in place.  A program has at most one of them, between
-the same markers as the rewriter's runtime, so that no other step reads or changes it.
+``packed`` copies panels of one operand or both, ``direct`` reads them in place.  A program has at most one of them,
+between the same markers as the rewriter's runtime, so that no other step reads or changes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -43,6 +43,17 @@ def pack(unit: Unit) -> Iterator[Edit]:
         patch = Patch(start, stop + len(RUNTIME_END) + 1, _template("packed", kept))
         line = unit.line(start)
         yield Edit("pack", "product", (), "packs the operands of the product", ((line, line),), Change((patch,)))
+
+
+def fit(params: Mapping[str, Value], lanes: int) -> float:
+    """How well a template's constants suit registers of ``lanes`` doubles (0: not known), as a weight up to 1: best are
+    the widest vectors, and sums that fill at least half of the registers and leave room for the operands."""
+    registers = 32 if lanes > 4 else 16
+    rows, vectors, lane = (params.get(name) for name in ("MR", "NV", "VL"))
+    if not (lanes and isinstance(rows, int) and isinstance(vectors, int)):
+        return 1.0
+    sums = rows * vectors
+    return (1.0 if lane == lanes else 0.25) * (1.0 if registers <= 2 * sums < 2 * (registers - vectors) else 0.3)
 
 
 @final
@@ -82,7 +93,7 @@ def placed(unit: Unit) -> bool:
 
 def clashes(unit: Unit) -> bool:
     """Whether the program uses the template's names for something else."""
-    names = ("MR", "NV", "VL", "KC", "MC", "NC", "NR", "AHEAD", "COPY", "Lanes", NAME)
+    names = ("MR", "NV", "VL", "KC", "MC", "NC", "NR", "AHEAD", "COPY_A", "COPY_B", "Lanes", NAME)
     return not placed(unit) and any(name in unit.words for name in names)
 
 
