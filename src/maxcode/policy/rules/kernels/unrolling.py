@@ -201,14 +201,14 @@ def accumulators(unit: Unit) -> Iterator[Edit]:
     """Adds up in several scalars instead of one place, so that additions do not wait for each other."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            sums = _sums(kernel, spot)
+            sums = sums_of(kernel, spot)
             for count in COUNTS if sums else ():
-                body = put(kernel.body, spot.path, _spread(kernel, spot.loop, sums, count))
+                body = put(kernel.body, spot.path, spread(kernel, spot.loop, sums, count))
                 what = f"adds up in {count} places in the loop over {spot.loop.var}"
                 yield kernel.edit("accumulators", spot.name, (("count", count),), what, kernel.change(body))
 
 
-def _sums(kernel: Kernel, spot: Spot) -> list[Assign]:
+def sums_of(kernel: Kernel, spot: Spot) -> list[Assign]:
     """The statements of a loop that only adds to places that do not move and that nothing else in it uses; none if it
     does more."""
     loop = spot.loop
@@ -231,7 +231,7 @@ def _place(item: Assign) -> str:
     return item.target.partition("[")[0]
 
 
-def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[Item]:
+def spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[Item]:
     names: list[list[str]] = []
     for item in sums:
         first = count * sum(_place(other) == _place(item) for other in sums[: len(names)])
