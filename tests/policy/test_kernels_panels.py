@@ -144,6 +144,12 @@ def test_a_sum_that_is_a_term_goes_into_the_element_and_both_parts_become_produc
     )
 
 
+def test_what_a_sum_adds_keeps_its_own_type() -> None:
+    text = function(BOTH).replace("int m,", "int m, const unsigned *p,")
+    made = taken(text.replace("s += B[k * m + j]", "s += p[k] / p[j] * B[k * m + j]"), "accumulate(j in f)")
+    assert "C[i * m + j] -= 2.0 * (p[k] / p[j] * B[k * m + j] * A[i * n + k]);" in written(made)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

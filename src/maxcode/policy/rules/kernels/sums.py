@@ -13,9 +13,9 @@ from dataclasses import replace
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot
 from maxcode.policy.rules.kernels.legality import apart
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, lexed, words_in
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, lexed, words_in, words_of_head
 from maxcode.policy.rules.kernels.recurrences import Term, terms_of
-from maxcode.policy.rules.kernels.registers import is_innermost
+from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
 
@@ -39,17 +39,33 @@ def added_at_once(kernel: Kernel, spot: Spot) -> Body | None:
     if add.op not in ("+=", "-=") or name in words_in(end.target) or not kernel.is_double(end.target.partition("[")[0]):
         return None
     declared = {item.name for item in inner.body if isinstance(item, Declare)}
-    if declared & words_in(f"{end.target} {end.value}") or inner.var in words_in(f"{end.target} {end.value}"):
+    if (
+        name in words_of_head(inner)
+        or declared & words_in(f"{end.target} {end.value}")
+        or inner.var in words_in(f"{end.target} {end.value}")
+    ):
         return None
     if not _is_apart((start, inner, end), (*spot.above, spot.loop)):
         return None
     rest, sign, factors = parts
-    turned = {"+": add.op, "-": "-=" if add.op == "+=" else "+="}[sign]
-    terms = terms_of(add.value)
-    value = add.value if len(terms) == 1 and terms[0].sign == "+" else f"({add.value})"
-    summed = Assign(end.target, turned, " * ".join([*factors, value]))
+    op = {"+": add.op, "-": "-=" if add.op == "+=" else "+="}[sign]
+    value = add.value if _is_product(kernel, add.value) else f"({add.value})"
+    summed = Assign(end.target, op, " * ".join(value if factor == name else factor for factor in factors))
     body = tuple(summed if item is add else item for item in inner.body)
     return (Assign(end.target, "=", rest), replace(inner, body=body))
+
+
+def _is_product(kernel: Kernel, text: str) -> bool:
+    """Whether an expression is a product of doubles, which may be multiplied by others in any order."""
+    factors = _factors(text)
+    given = {one.name for one in kernel.function.parameters if one.kind == "value" and one.type == "double"}
+    for factor in factors or [""]:
+        element = ELEMENT.fullmatch(factor)
+        if element is not None and kernel.is_double(element[1]):
+            continue
+        if factor not in given and not kernel.is_local_double(factor) and not re.fullmatch(r"\d+\.\d*", factor):
+            return False
+    return True
 
 
 def _texts(item: Item) -> list[str]:
@@ -62,7 +78,7 @@ def _texts(item: Item) -> list[str]:
 
 
 def _parts(text: str, name: str) -> tuple[str, str, list[str]] | None:
-    """The other terms of a sum, the sign of the one term with a name, and the other factors of that."""
+    """The other terms of a sum, the sign of the one term with a name, and the factors of that."""
     terms = terms_of(text)
     with_name = [term for term in terms if name in words_in(term.text)]
     if len(with_name) != 1:
@@ -71,7 +87,7 @@ def _parts(text: str, name: str) -> tuple[str, str, list[str]] | None:
     if factors is None or factors.count(name) != 1 or any(name in words_in(one) for one in factors if one != name):
         return None
     rest = [term for term in terms if term is not with_name[0]]
-    return _written(rest), with_name[0].sign, [one for one in factors if one != name]
+    return _written(rest), with_name[0].sign, factors
 
 
 def _factors(text: str) -> list[str] | None:

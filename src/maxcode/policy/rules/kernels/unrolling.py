@@ -239,14 +239,13 @@ def spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[I
         for k in range(count):
             row.append(kernel.fresh(f"{_place(item)}_{first + k}", {name for one in (*names, row) for name in one}))
         names.append(row)
-    copies = [
-        Assign(name, "+=", substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}))
-        for item, row in zip(sums, names, strict=True)
-        for k, name in enumerate(row)
-    ]
-    whole = replace(loop, high=f"{loop.high} - {count - 1}", step=str(count), body=tuple(copies))
+    wholes: list[Loop] = []  # one for each sum: compilers make vectors of the places of one
+    for item, row in zip(sums, names, strict=True):
+        values = [substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}) for k in range(count)]
+        copies = tuple(Assign(name, "+=", value) for name, value in zip(row, values, strict=True))
+        wholes.append(replace(loop, high=f"{loop.high} - {count - 1}", step=str(count), body=copies))
     rest = replace(loop, low=rounded(loop, count))
     ends: list[Item] = [replace(item, value=" + ".join(row)) for item, row in zip(sums, names, strict=True)]
     if any("[" in item.target for item in sums):  # without an iteration, the element may not be there
         ends = [Branch(f"{loop.low} < {loop.high}", tuple(ends), ())]
-    return [*(Declare("double", name, "0.0") for row in names for name in row), whole, rest, *ends]
+    return [*(Declare("double", name, "0.0") for row in names for name in row), *wholes, rest, *ends]
