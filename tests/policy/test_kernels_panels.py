@@ -39,7 +39,7 @@ def test_a_factorisation_updates_what_is_behind_a_panel_by_one_product() -> None
 def test_a_factorisation_of_half_a_matrix_updates_a_triangle() -> None:
     made = taken(function(CHOLESKY), "panel(i in f, columns=32")
     assert "product(i1 - i0, i0 + 1 - k1, k1 - k0, -1.0, A + i0 * n + k0, n, 1, A + k1 * n + k0, 1, n, " in made
-    assert "A[i * n + j] += corner[(i - (from)) * BLOCK + j - (from)];" in made
+    assert "A[i * n + j] += corner[(i - from) * BLOCK + j - from];" in made
     assert any(label.startswith("retune(BLOCK") for label in offered(made, "retune"))
 
 

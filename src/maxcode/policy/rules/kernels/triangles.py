@@ -142,18 +142,17 @@ def _corner(kernel: Kernel, found: _Triangle, recurrent: bool) -> Body:
         if where[1].var != found.rows.var:  # else the edge needs it outside
             loops.sort(key=lambda loop: loop.var == where[1].var)
         return nested(loops, tuple(found.adds))
-    square, from_edge, to = kernel.fresh("corner"), kernel.fresh("from"), kernel.fresh("to")
+    square, from_edge = kernel.fresh("corner"), kernel.fresh("from")
     if found.is_lower:
-        start = Declare("int", from_edge, found.corner.low)
-        ends = (Declare("int", to, found.last),)
-        rows = replace(block, low=_ahead(from_edge, 1 - found.offset), high=to)
-        edge = replace(found.edge, low=from_edge, high=_ahead(to, found.offset - 1))
+        ends: Body = (Declare("int", from_edge, found.corner.low),)
+        rows = replace(block, low=_ahead(from_edge, 1 - found.offset))
+        edge = replace(found.edge, low=from_edge, high=_ahead(found.last, found.offset - 1))
         half = replace(found.edge, low=from_edge)
     else:
-        start = Declare("int", from_edge, found.first)
+        from_edge, to = found.first, kernel.fresh("to")
         farthest = written_out(added(polynomial(found.edge.high) or {}, number(-found.offset)))
         ends = (Declare("int", to, least_of(found.last, farthest)),)
-        rows = replace(block, low=from_edge, high=to)
+        rows = replace(block, high=to)
         edge = replace(found.edge, low=_ahead(from_edge, found.offset), high=_ahead(to, found.offset))
         half = replace(found.edge, high=edge.high)
     products = [matched(found.of(rows, edge), add, recurrent) for add in found.adds]
@@ -163,11 +162,16 @@ def _corner(kernel: Kernel, found: _Triangle, recurrent: bool) -> Body:
     ]
     at_row = {rows.var: rows, edge.var: edge}[where[0].var]
     at_column = {rows.var: rows, edge.var: edge}[where[1].var]
-    place = f"({at_row.var} - ({at_row.low})) * {found.size} + {at_column.var} - ({at_column.low})"
+    place = f"({_from(at_row)}) * {found.size} + {_from(at_column)}"
     add = Assign(found.adds[0].target, "+=", f"{square}[{place}]")
     made = (Other(f"double {square}[{found.size} * {found.size}];"), *calls)
     whole = replace(rows, body=(replace(half, body=(add,)),))
-    return (start, *ends, Branch(f"{rows.low} < {rows.high}", (*made, whole)))
+    return (*ends, Branch(f"{rows.low} < {rows.high}", (*made, whole)))
+
+
+def _from(loop: Loop) -> str:
+    """How far a loop is from its start."""
+    return f"{loop.var} - {loop.low}" if loop.low.isidentifier() else f"{loop.var} - ({loop.low})"
 
 
 def _products(core: Body) -> list[Assign]:
