@@ -54,6 +54,14 @@ def test_a_sum_in_a_scalar_is_no_obstacle() -> None:
     assert "product(n - k1, n - k1, k1 - k0" in made
 
 
+def test_names_in_a_template_are_not_those_of_the_program() -> None:
+    solve = "{ double w = B[i]; for (int j = 0; j < i; j++) w -= A[i * n + j] * C[j]; C[i] = w; }"
+    made = taken(function(f"{GAUSS}\nfor (int i = 0; i < n; i++) {solve}"), "panel(i in f")
+    assert "int w, " in made
+    last = made.count("for (int j = ", made.index("void f"))
+    assert f"accumulators(j#{last} in f, count=2)" in offered(made, "accumulators")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -62,7 +62,7 @@ ALL: tuple[Step, ...] = (
     _step(orders.distribute, 3, "loop"),
     _step(orders.fuse, 6, "loop cache"),
     _step(scalars.privatise, 3, "loop"),
-    _step(scalars.expand, 5, "stride loop vector"),
+    _step(scalars.expand, 8, "stride loop vector"),
     _step(tiling.tile, 6, "cache", ("tiling",)),
     _step(stencils.time_tile, 8, "cache", ("tiling",)),
     _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
