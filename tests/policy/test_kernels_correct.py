@@ -197,12 +197,12 @@ def test_chained_proposals_compute_what_the_original_computes(name: str, errors:
             ("factors", (f"panel({spot} in factors, columns={columns}, template={template}",))
             for spot, columns, template in [("i#2", 16, "packed"), ("i#3", 32, "direct"), ("i#4", 16, "packed")]
         ),
-        ("factors", ("panel(i#2", "panel(i#6", "panel(i#8", "retune(BLOCK, value=24", "jam(i#4")),
+        ("factors", ("panel(i#2", "panel(i#6", "panel(i#5", "retune(BLOCK, value=24", "jam(i#4")),
         ("sides", ("accumulate(j", "triangle(i in sides, rows=16, template=packed", "triangle(i#3")),
         ("sides", ("expand(i#2 in sides, array=S", "product(i#2 in sides, template=packed")),
         ("sides", ("interchange(i#4", "fuse(i#3", "fuse(j#4", "jam(i#3")),
         ("columns", ("left_looking(k in columns, columns=16", "jam(i#2", "retune(TILE, value=24")),
-        ("triangle", ("triangle(i in triangle, rows=16, template=packed", "retune(BLOCK, value=24")),
+        ("triangle", ("triangle(i in triangle, rows=16, template=packed", "retune(BLOCK, value=24", "triangle(i#3")),
         ("triangle", ("triangle(i in triangle, rows=32, template=direct",)),
     ],
 )

@@ -43,6 +43,13 @@ def test_rows_above_the_diagonal_are_rectangles_and_corners() -> None:
     assert offered(taken(function(UPPER), "triangle(i in f, rows=32"), "retune")
 
 
+def test_a_triangle_by_columns_has_corners_by_rows() -> None:
+    text = "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) for (int k = 0; k < m; k++) "
+    made = written(taken(function(f"{text}C[j * n + i] += A[i * m + k] * B[j * m + k];"), "triangle(i in f, rows=32"))
+    assert "product(i0, i1 - i0, m, 1.0, B, m, 1, A + i0 * m, 1, m, C + i0, n, 0);" in made
+    assert "C[j * n + i] += corner[(j - from) * BLOCK + i - (from + 1)];" in made
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -53,7 +60,6 @@ def test_rows_above_the_diagonal_are_rectangles_and_corners() -> None:
         ("j <= i; j++) C[i * n + j] +=", "j <= m; j++) C[i * n + j] +="),  # no triangle
         ("j <= i; j++) C[i * n + j] +=", "j <= i; j += 2) C[i * n + j] +="),
         ("C[i * n + j] += A", "C[i * n + j] = A"),
-        ("C[i * n + j] += A", "C[j * n + i] += A"),
         ("int i = 0", "size_t i = 0"),
         ("    for (int j = 0; j <= i; j++) C[i * n + j] *= 0.5;", "if (A[i] > 0) break;"),
     ],

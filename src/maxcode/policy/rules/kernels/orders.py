@@ -47,7 +47,7 @@ def accumulate(unit: Unit) -> Iterator[Edit]:
                 yield kernel.edit("accumulate", spot.name, (), what, kernel.change(body))
     for kernel in map(privatised, kernels(unit)):
         for spot in kernel.spots:
-            made = added_at_once(kernel, spot)
+            made = added_at_once(kernel, spot) if summed_in_place(spot) is None else None
             if made is not None:
                 what = f"sums into the array in the loop over {spot.loop.var}, and not into a term of its elements"
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=made)])
