@@ -25,6 +25,7 @@ from maxcode.core.types import (
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.policy.rules.kernels.policy import propose
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from tests.policy.test_kernels_declines import taken
 from tests.support.drawn_kernels import sample
 from tests.support.selection import some
 
@@ -43,6 +44,14 @@ CALLS = {  # size a, b, c -> the values of three inputs, the length of the outpu
     "scaled": ("a * c", "c * b", "a * b", "(a, b, c, x, y, out)"),
     "falling": ("a * c", "c * b", "a * b", "(a, b, c, x, y, out)"),
     "upper": ("a * a", "1", "a * b + a * a", "(a, b, x, out, out + a * b)"),
+    "columns": ("1", "1", "a * b + b * b + b", "(a, b, out, out + a * b, out + a * b + b * b)"),
+    "factors": ("a * a", "1", "3 * a * a", "(a, x, out, out + a * a, out + 2 * a * a)"),
+    "sides": (
+        "a * a",
+        "a * (a + b)",
+        "2 * a * b + b + 2 * a",
+        "(a, b, x, y, out, out + a * b, out + 2 * a * b, out + 2 * a * b + b, out + 2 * a * b + b + a)",
+    ),
 }
 MAIN = r"""
 #include <math.h>
@@ -178,6 +187,29 @@ def wrong(name: str, texts: list[str], measured: list[float]) -> list[str]:
 def test_chained_proposals_compute_what_the_original_computes(name: str, errors: Errors) -> None:
     texts = [text for draw in range(10) for text in chained(name, draw, 4)]
     texts = list(dict.fromkeys(texts))
+    assert wrong(name, texts, errors(name, texts)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        *(
+            ("factors", (f"panel({spot} in factors, columns={columns}, template={template}",))
+            for spot, columns, template in [("i#2", 16, "packed"), ("i#3", 32, "direct"), ("i#4", 16, "packed")]
+        ),
+        ("factors", ("panel(i#2", "panel(i#6", "panel(i#5", "retune(BLOCK, value=24", "jam(i#4")),
+        ("sides", ("accumulate(j", "triangle(i in sides, rows=16, template=packed", "triangle(i#3")),
+        ("sides", ("expand(i#2 in sides, array=S", "product(i#2 in sides, template=packed")),
+        ("sides", ("interchange(i#4", "fuse(i#3", "fuse(j#4", "jam(i#3")),
+        ("columns", ("left_looking(k in columns, columns=16", "jam(i#2", "retune(TILE, value=24")),
+        ("triangle", ("triangle(i in triangle, rows=16, template=packed", "retune(BLOCK, value=24", "triangle(i#3")),
+        ("triangle", ("triangle(i in triangle, rows=32, template=direct",)),
+    ],
+)
+def test_steps_that_belong_together_compute_what_the_original_computes(
+    name: str, labels: tuple[str, ...], errors: Errors
+) -> None:
+    texts = [taken(original(name), *labels[:count]) for count in range(1, len(labels) + 1)]
     assert wrong(name, texts, errors(name, texts)) == []
 
 

@@ -27,16 +27,27 @@ def test_rows_below_the_diagonal_are_rectangles_and_corners() -> None:
     assert "int i1 = (i0 + BLOCK < n ? i0 + BLOCK : n);\nif (0 < i0 + 1) {\n" in made
     assert "product(i1 - i0, i0 + 1, m, 2.0, A + i0 * m, m, 1, B, 1, m, C + i0 * n, n, 0);" in made
     assert "product(i1 - i0, i0 + 1, m, -1.0, B + i0 * m, m, 1, A, 1, m, C + i0 * n, n, 0);" in made
-    corner = "for (int i = i0; i < i1; i++) {\nfor (int k = 0; k < m; k++) {\nfor (int j = (i0 + 1 > 0 ? i0 + 1 : 0); "
-    assert f"{corner}j < i + 1; j++)" in made
+    assert "int from = (i0 + 1 > 0 ? i0 + 1 : 0);\nif (from < i1) {\ndouble corner[BLOCK * BLOCK];\n" in made
+    assert "product(i1 - from, i1 - from, m, 2.0, A + from * m, m, 1, B + from * m, 1, m, corner, BLOCK, 1);" in made
+    assert "product(i1 - from, i1 - from, m, -1.0, B + from * m, m, 1, A + from * m, 1, m, corner, BLOCK, 0);" in made
+    half = "for (int i = from; i < i1; i++) {\nfor (int j = from; j < i + 1; j++) {\n"
+    assert f"{half}C[i * n + j] += corner[(i - from) * BLOCK + j - from];" in made
 
 
 def test_rows_above_the_diagonal_are_rectangles_and_corners() -> None:
     made = written(taken(function(UPPER), "triangle(i in f, rows=32"))
     assert "if (i1 + 1 < n) {\nproduct(i1 - i0, n - (i1 + 1), m, 1.0, A + i0, 1, n, A + i1 + 1, n, 1, " in made
-    assert "for (int j = i + 1; j < (i1 + 1 < n ? i1 + 1 : n); j++) {\nfor (int k = 0; k < m; k++)" in made
+    assert "product(to - i0, to + 1 - (i0 + 1), m, 1.0, A + i0, 1, n, A + i0 + 1, n, 1, corner, BLOCK, 1);" in made
+    assert "C[i * n + j] += corner[(i - i0) * BLOCK + j - (i0 + 1)];" in made
     assert made.count("C[j * n + i] = C[i * n + j];") == 1
     assert offered(taken(function(UPPER), "triangle(i in f, rows=32"), "retune")
+
+
+def test_a_triangle_by_columns_has_corners_by_rows() -> None:
+    text = "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) for (int k = 0; k < m; k++) "
+    made = written(taken(function(f"{text}C[j * n + i] += A[i * m + k] * B[j * m + k];"), "triangle(i in f, rows=32"))
+    assert "product(i0, i1 - i0, m, 1.0, B, m, 1, A + i0 * m, 1, m, C + i0, n, 0);" in made
+    assert "C[j * n + i] += corner[(j - from) * BLOCK + i - (from + 1)];" in made
 
 
 @pytest.mark.parametrize(
@@ -49,7 +60,6 @@ def test_rows_above_the_diagonal_are_rectangles_and_corners() -> None:
         ("j <= i; j++) C[i * n + j] +=", "j <= m; j++) C[i * n + j] +="),  # no triangle
         ("j <= i; j++) C[i * n + j] +=", "j <= i; j += 2) C[i * n + j] +="),
         ("C[i * n + j] += A", "C[i * n + j] = A"),
-        ("C[i * n + j] += A", "C[j * n + i] += A"),
         ("int i = 0", "size_t i = 0"),
         ("    for (int j = 0; j <= i; j++) C[i * n + j] *= 0.5;", "if (A[i] > 0) break;"),
     ],
@@ -82,7 +92,7 @@ AHEAD = """for (int i = 0; i < n; i++)
 
 def test_rows_that_need_those_behind_them_are_updated_by_a_product_before_they_change() -> None:
     made = written(taken(function(AHEAD), "block(i in f, rows=16"))
-    inner = made.index("for (int k = i + 1; k < i1; k++)")
+    inner = made.index("for (int k = i + 1; k < i1; k++) {\nfor (int j = 0; j < m; j++) {\nB[i * m + j] += ")
     update = made.index("product(i1 - i0, m, n - i1, 1.0, A + i1 * n + i0, 1, n, B + i1 * m, m, 1, B + i0 * m, m, 0);")
     assert made.index("for (int i = i0; i < i1; i++)") < inner < update < made.index("B[i * m + j] *= 0.5;")
 

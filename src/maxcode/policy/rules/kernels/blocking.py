@@ -13,7 +13,8 @@ from maxcode.code.polyhedral.polynomials import Poly, added, name, names_in, num
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Path, put, words_in
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, put, words_in
+from maxcode.policy.rules.kernels.orders import turned_inside
 from maxcode.policy.rules.kernels.product import Product, has_rows_apart, matched, product_at, replaced, spots_and_parts
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
 from maxcode.policy.rules.kernels.templates import choices, clashes
@@ -51,7 +52,7 @@ def block(unit: Unit) -> Iterator[Edit]:
             if found is None:
                 continue
             size = kernel.fresh("BLOCK")
-            body = _blocked(kernel, spot.path, found, size)
+            body = _blocked(kernel, spot, found, size)
             for rows in BLOCKS if body is not None else ():
                 for choice in choices(unit, FEW):
                     change = kernel.change(body or (), [(size, rows)], choice.blocks)
@@ -108,7 +109,7 @@ def _row(access: Access, depth: int) -> int | None:
     return places[0] if len(places) == 1 and index[places[0]] == name(var) else None
 
 
-def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body | None:
+def _blocked(kernel: Kernel, spot: Spot, found: Recurrence, size: str) -> Body | None:
     loop = found.loop
     first = kernel.fresh(f"{loop.var}0")
     last = kernel.fresh(f"{loop.var}1")
@@ -119,6 +120,8 @@ def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body |
     if update is None or not kernel.is_double(*update.arrays):
         return None
     item, var = loop.body[found.place], found.depth.var
+    assert isinstance(item, Loop), "a nest of two loops"
+    item = turned_inside(item, (*spot.above, loop))  # what is legal for all rows is legal for some of them
     end = f"({first} + {size} < {loop.high} ? {first} + {size} : {loop.high})"
     parts: Body
     if found.is_ahead:  # no row may change before those that read it as it was
@@ -128,7 +131,7 @@ def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body |
         nest = _with_ends(item, var, first, found.depth.high)
         parts = (*((replace(rows, body=before),) if before else ()), update.call, replace(rows, body=(nest, *after)))
     inside = (Declare("int", last, end), *parts)
-    return put(kernel.body, path, [Loop(first, loop.low, loop.high, size, inside, type=loop.type)])
+    return put(kernel.body, spot.path, [Loop(first, loop.low, loop.high, size, inside, type=loop.type)])
 
 
 def _with_ends(item: Item, var: str, low: str, high: str) -> Item:

@@ -217,11 +217,17 @@ def _is_whole(unit: Unit, item: Assign) -> bool:
 
 @lru_cache(maxsize=1 << 10)
 def _kinds(unit: Unit, name: str) -> frozenset[str]:
-    """Of which kinds of numbers the declarations of a name in a program are."""
-    found = {
-        kind for kind, types in _types(unit).items() if re.search(rf"\b(?:{types})\b{_UP_TO}\b{name}\b", unit.text)
-    }
+    """Of which kinds of numbers the declarations of a name in a program are; those in a template do not count."""
+    text = _own_text(unit)
+    found = {kind for kind, types in _types(unit).items() if re.search(rf"\b(?:{types})\b{_UP_TO}\b{name}\b", text)}
     return frozenset(found)
+
+
+@lru_cache(maxsize=8)
+def _own_text(unit: Unit) -> str:
+    """The text of a program without what steps put at its top."""
+    ends = [0, *(end for both in unit.runtime for end in both), len(unit.data)]
+    return "".join(unit.between(start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
 
 
 @lru_cache(maxsize=8)

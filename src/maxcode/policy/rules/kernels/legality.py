@@ -8,7 +8,7 @@ may not, and for vectors only where the loop is marked as a sum.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from maxcode.code.polyhedral.dependences import Access, Pair, Vector, later, pairs, vectors
@@ -117,3 +117,12 @@ def _prevents(pair: Pair, depth: int) -> bool:
 def apart(one: Access, other: Access, above: Above) -> bool:
     """Whether two accesses of one region never touch one element in the same iteration of the loops around it."""
     return not Pair(one, other).exists(("=",) * len(above))
+
+
+def before(pair: Pair, depth: int) -> Iterator[Vector]:
+    """The directions, below ``depth`` common loops, in which the first of a pair comes before the second."""
+    same = ("=",) * depth
+    for inner in range(pair.common - depth):
+        yield (*same, *"=" * inner, "<")
+    if pair.first.order < pair.second.order:
+        yield ("=",) * pair.common

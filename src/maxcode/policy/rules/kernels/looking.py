@@ -31,14 +31,14 @@ def right_looking(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         whole = privatised(kernel)
         for spot in whole.spots:
-            made = _turned(whole, spot)
+            made = turned(whole, spot)
             if made is not None:
                 what = f"updates what comes after each {spot.loop.var} as soon as it is final"
                 change = whole.change(put(whole.body, spot.path, [made]))
                 yield whole.edit("right_looking", spot.name, (), what, change)
 
 
-def _turned(kernel: Kernel, spot: Spot) -> Loop | None:
+def turned(kernel: Kernel, spot: Spot) -> Loop | None:
     """The nest with its inner loop outside; None if it has another form or a dependence forbids it."""
     made = summed_in_place(spot)
     if made is not None and not kernel.is_double(*effect(made).written):
@@ -61,8 +61,13 @@ def _turned(kernel: Kernel, spot: Spot) -> Loop | None:
         _is_late(pair, depth) for pair in pairs(seen.accesses, sums=False)
     ):
         return None
+    return exchanged(loop, inner)
+
+
+def exchanged(loop: Loop, inner: Loop) -> Loop:
+    """``for j: { for k < j: update; ends }`` with the loop over k outside."""
     here = {loop.var: inner.var}
-    final = changed(tuple(ends), lambda text: substituted(text, here))
+    final = changed(loop.body[1:], lambda text: substituted(text, here))
     after = replace(inner, var=loop.var, low=f"{inner.var} + 1", high=loop.high, type=loop.type)
     return replace(loop, var=inner.var, body=(*final, after), type=inner.type)
 

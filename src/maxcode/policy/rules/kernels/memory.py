@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from maxcode.code.cpp.edit import Change
+from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.kernel import Kernel
-from maxcode.policy.rules.kernels.nest import Body, Item, Other, every, words_in
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot
+from maxcode.policy.rules.kernels.macro_uses import words_behind
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Other, at, every, words_in
 
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
@@ -24,3 +26,21 @@ def allocated(kernel: Kernel, body: Body) -> Change:
     if _HEADER.search(unit.text):
         return change
     return Change((*change.patches, Patch(unit.prelude, unit.prelude, "#include <stdlib.h>\n")))
+
+
+def is_fixed(kernel: Kernel, spot: Spot) -> bool:
+    """Whether the end of a loop is affine in parameters that its whole nest does not change."""
+    bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
+    plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
+    changed_in: set[str] = set()
+    for item in every((at(kernel.body, spot.path[:1]),)):
+        match item:
+            case Assign():
+                changed_in.add(item.target.partition("[")[0])
+            case Other():
+                changed_in |= words_behind(kernel.unit, item.text)
+            case Declare():
+                changed_in.add(item.name)
+            case Loop():
+                changed_in.add(item.var)
+    return plain and not words_in(bound) & changed_in

@@ -157,6 +157,23 @@ def renamed(loop: Loop, var: str) -> Loop:
     return replace(loop, var=var, body=changed(loop.body, lambda text: substituted(text, {loop.var: var})))
 
 
+def exchanged_names(loop: Loop, var: str) -> Loop:
+    """A loop with another variable, and that name for its own variable where loops inside have the other."""
+    names = {loop.var: var, var: loop.var}
+
+    def inside(body: Body) -> Body:
+        return tuple(
+            replace(one, var=names.get(one.var, one.var), body=inside(one.body))
+            if isinstance(one, Loop)
+            else replace(one, then=inside(one.then), other=inside(one.other))
+            if isinstance(one, Branch)
+            else one
+            for one in body
+        )
+
+    return replace(loop, var=var, body=inside(changed(loop.body, lambda text: substituted(text, names))))
+
+
 def put(body: Body, path: Path, items: Sequence[Item]) -> Body:
     """The body with the item at ``path`` replaced by others."""
     position, *rest = path

@@ -16,12 +16,15 @@ from maxcode.policy.rules.kernels.legality import apart, computes_anywhere, cuts
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
+    Branch,
     Declare,
     Item,
     Loop,
     after,
     band_of,
+    children,
     every,
+    exchanged_names,
     printed,
     put,
     renamed,
@@ -29,6 +32,8 @@ from maxcode.policy.rules.kernels.nest import (
     words_in,
     words_of_head,
 )
+from maxcode.policy.rules.kernels.scalars import privatised
+from maxcode.policy.rules.kernels.sums import added_at_once
 
 
 def accumulate(unit: Unit) -> Iterator[Edit]:
@@ -39,6 +44,13 @@ def accumulate(unit: Unit) -> Iterator[Edit]:
             if made is not None and _splits(spot, made) and kernel.is_double(*effect(made).written):
                 what = f"sums into the array and splits the loop over {spot.loop.var}"
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=(item,), pragmas=()) for item in made])
+                yield kernel.edit("accumulate", spot.name, (), what, kernel.change(body))
+    for kernel in map(privatised, kernels(unit)):
+        for spot in kernel.spots:
+            made = added_at_once(kernel, spot) if summed_in_place(spot) is None else None
+            if made is not None:
+                what = f"sums into the array in the loop over {spot.loop.var}, and not into a term of its elements"
+                body = put(kernel.body, spot.path, [replace(spot.loop, body=made)])
                 yield kernel.edit("accumulate", spot.name, (), what, kernel.change(body))
 
 
@@ -116,15 +128,20 @@ def contiguous(unit: Unit) -> Iterator[Edit]:
     loop then moves through contiguous elements."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            parts = distributed(spot)
-            turned = [_turned(part, spot.above) for part in parts] if len(parts) > 1 else parts
-            if turned != parts:
-                count = sum(one is not other for one, other in zip(parts, turned, strict=True))
+            parts, turned = distributed(spot), contiguous_parts(spot)
+            if list(turned) != parts:
+                count = sum(one != other for one, other in zip(parts, turned, strict=True))
                 what = f"splits the loop over {spot.loop.var} into {len(parts)} and puts {count} of them inside"
                 yield kernel.edit("contiguous", spot.name, (), what, kernel.change(put(kernel.body, spot.path, turned)))
 
 
-def _turned(outer: Loop, above: tuple[Loop, ...]) -> Loop:
+def contiguous_parts(spot: Spot) -> tuple[Loop, ...]:
+    """The parts of a loop over several statements, each turned where its accesses are then contiguous."""
+    parts = distributed(spot)
+    return tuple(turned_inside(part, spot.above) for part in parts) if len(parts) > 1 else tuple(parts)
+
+
+def turned_inside(outer: Loop, above: tuple[Loop, ...]) -> Loop:
     """A loop inside the only loop that it holds, if fewer accesses jump then; else as it is."""
     match outer.body:
         case (Loop() as inner,) if interchangeable(outer, inner, above):
@@ -166,11 +183,34 @@ def _joined(loop: Loop, other: Loop) -> Loop | None:
     ranges = [(one.low, one.high, one.step, one.type, one.pragmas) for one in (loop, other)]
     names = [{item.name for item in every(one.body) if isinstance(item, Declare)} for one in (loop, other)]
     texts = [words_in(printed(one.body)) for one in (loop, other)]
-    if ranges[0] != ranges[1] or loop.pragmas or names[0] & texts[1] or names[1] & texts[0]:
+    if ranges[0] != ranges[1] or loop.pragmas or names[0] & texts[1] or names[1] & (texts[0] | {other.var}):
         return None
     if other.var == loop.var:
         return other
-    return None if loop.var in texts[1] else renamed(other, loop.var)
+    if loop.var not in texts[1]:
+        return renamed(other, loop.var)
+    return exchanged_names(other, loop.var) if _only_counts(other.body, loop.var) else None
+
+
+def _only_counts(body: Body, name: str) -> bool:
+    """Whether a name is only used as the variable of loops, inside them."""
+    for item in body:
+        if isinstance(item, Loop) and item.var == name:
+            if name in words_of_head(item):
+                return False
+        elif name in words_in(printed((_without(item),))) or not all(_only_counts(one, name) for one in children(item)):
+            return False
+    return True
+
+
+def _without(item: Item) -> Item:
+    """An item without what is inside."""
+    match item:
+        case Loop():
+            return replace(item, body=())
+        case Branch():
+            return replace(item, then=(), other=())
+    return item
 
 
 def interchange(unit: Unit) -> Iterator[Edit]:

@@ -65,7 +65,9 @@ def _counts_pieces(unit: Unit, name: str) -> bool:
     pieces = re.findall(
         rf"\(\w+ \+ {name} [<-] |\? \w+ \+ {name} [:-] |; \w+ \+= {name}\)|\* \({name} - 1\)", unit.text
     )
-    return family(name) in ("TIME", "TILE", "BLOCK") and len(uses) == len(pieces) + 1
+    squares = len(re.findall(rf"\bdouble corner\w*\[{name} \* {name}\];", unit.text))
+    inside = len(re.findall(rf"\bcorner\w*(?:, |\[.*\) \* ){name}\b", unit.text))
+    return family(name) in ("TIME", "TILE", "BLOCK") and len(uses) == len(pieces) + 2 * squares + inside + 1
 
 
 def retune(unit: Unit) -> Iterator[Edit]:

@@ -201,9 +201,9 @@ def _over(loops: list[Loop], add: Assign, item: Assign | None) -> Body:
     """The loops over the target for a statement on each of its elements."""
     if item is None:
         return ()
-    roles = _roles(loops, (elements(add.target) or [("", "")])[0][1])
-    assert roles is not None, "a product was matched"
-    return (replace(roles[0], pragmas=(), body=(replace(roles[1], pragmas=(), body=(item,)),)),)
+    where = roles(loops, (elements(add.target) or [("", "")])[0][1])
+    assert where is not None, "a product was matched"
+    return (replace(where[0], pragmas=(), body=(replace(where[1], pragmas=(), body=(item,)),)),)
 
 
 @final
@@ -286,10 +286,10 @@ def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product 
     ((a, g), (b, h)), scalars = factors
     if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):
         return None
-    roles = _roles(loops, target[0][1])
-    if roles is None:
+    where = roles(loops, target[0][1])
+    if where is None:
         return None
-    row, column, depth = roles
+    row, column, depth = where
     for left, right in (((a, g), (b, h)), ((b, h), (a, g))):
         one = _operand(*left, (row, depth), column)
         other = _operand(*right, (depth, column), row)
@@ -330,7 +330,7 @@ def _scale(op: str, scalars: list[str]) -> str:
     return " * ".join([f"{sign}1.0", *scalars])
 
 
-def _roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:
+def roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:
     """(rows, columns, depth): the target moves by one along its columns and does not move along the depth."""
     where = polynomial(index)
     if where is None:

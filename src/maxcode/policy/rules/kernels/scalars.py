@@ -10,11 +10,10 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import cuts
 from maxcode.policy.rules.kernels.macro_uses import words_behind
-from maxcode.policy.rules.kernels.memory import allocated, may_free
+from maxcode.policy.rules.kernels.memory import allocated, is_fixed, may_free
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -32,6 +31,7 @@ from maxcode.policy.rules.kernels.nest import (
     substituted,
     words_in,
 )
+from maxcode.policy.rules.kernels.rows import rows_of_arrays
 
 _TYPES = ("double", "float", "int", "long")
 _DECLARATION = re.compile(rf"({'|'.join(_TYPES)}) (\w+(?: ?, ?\w+)*);")
@@ -118,6 +118,8 @@ def expand(unit: Unit) -> Iterator[Edit]:
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
                 body = _placed(whole.body, spot, made)
                 yield kernel.edit("expand", spot.name, (), what, allocated(whole, body))
+            if may_free(at(whole.body, spot.path[:1])):
+                yield from rows_of_arrays(whole, spot)
 
 
 def _placed(body: Body, spot: Spot, made: _Expanded) -> Body:
@@ -150,7 +152,7 @@ class _Expanded:
 def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     loop = spot.loop
     made = [item for item in loop.body if isinstance(item, Declare)]
-    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and _is_fixed(kernel, spot)
+    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and is_fixed(kernel, spot)
     plain = plain and not any("omp" in line for one in spot.above for line in one.pragmas)  # one array for all threads
     named = {word for item in every(loop.body) if isinstance(item, Loop) for word in words_in(" ".join(item.pragmas))}
     if (
@@ -173,21 +175,3 @@ def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     making = [f"{i.type} *{arrays[i.name]} = ({i.type} *)malloc({size} * sizeof({i.type}));" for i in made]
     freeing = [f"free({array});" for array in arrays.values()]
     return _Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
-
-
-def _is_fixed(kernel: Kernel, spot: Spot) -> bool:
-    """Whether the end of a loop is affine in parameters that its whole nest does not change."""
-    bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
-    plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
-    changed_in: set[str] = set()
-    for item in every((at(kernel.body, spot.path[:1]),)):
-        match item:
-            case Assign():
-                changed_in.add(item.target.partition("[")[0])
-            case Other():
-                changed_in |= words_behind(kernel.unit, item.text)
-            case Declare():
-                changed_in.add(item.name)
-            case Loop():
-                changed_in.add(item.var)
-    return plain and not words_in(bound) & changed_in

@@ -11,9 +11,11 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels import (
     blocking,
     boundary,
+    columns,
     hints,
     looking,
     orders,
+    panels,
     parameters,
     product,
     recurrences,
@@ -30,7 +32,9 @@ from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
 _TEMPLATE = ("simd", "tiling", "unrolling")
-_TEMPLATES = frozenset({"product", "half", "block", "triangle", "pack"})  # steps that replace loops by a tuned kernel
+_TEMPLATES = frozenset(  # steps that replace loops by a tuned kernel
+    {"product", "half", "block", "triangle", "panel", "pack"}
+)
 
 
 def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, techniques: tuple[str, ...] = ()) -> Step:
@@ -44,6 +48,7 @@ ALL: tuple[Step, ...] = (
     _step(blocking.half, 25, "cache vector stride loop", _TEMPLATE),
     _step(blocking.block, 20, "cache vector stride loop", _TEMPLATE),
     _step(triangles.triangle, 25, "cache vector stride loop", _TEMPLATE),
+    _step(panels.panel, 40, "cache vector stride loop", _TEMPLATE),
     _step(tables.tabulate, 25, "loop call arithmetic"),
     _step(tables.operands, 20, "loop arithmetic vector", ("packing",)),
     _step(boundary.split, 8, "vector loop"),
@@ -53,14 +58,15 @@ ALL: tuple[Step, ...] = (
     _step(orders.accumulate, 16, "stride loop vector"),
     _step(orders.contiguous, 16, "stride cache loop vector"),
     _step(looking.right_looking, 15, "stride loop vector"),
+    _step(columns.left_looking, 15, "cache stride loop", ("tiling",)),
     _step(orders.distribute, 3, "loop"),
     _step(orders.fuse, 3, "loop cache"),
     _step(scalars.privatise, 3, "loop"),
-    _step(scalars.expand, 5, "stride loop vector"),
+    _step(scalars.expand, 8, "stride loop vector"),
     _step(tiling.tile, 6, "cache", ("tiling",)),
     _step(stencils.time_tile, 8, "cache", ("tiling",)),
     _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
-    _step(unrolling.accumulators, 6, "vector loop arithmetic", ("unrolling",)),
+    _step(unrolling.accumulators, 9, "vector loop arithmetic", ("unrolling",)),
     _step(registers.promote, 8, "vector loop"),
     _step(registers.index_split, 12, "vector loop"),
     _step(recurrences.shorten, 12, "arithmetic loop"),

@@ -201,14 +201,14 @@ def accumulators(unit: Unit) -> Iterator[Edit]:
     """Adds up in several scalars instead of one place, so that additions do not wait for each other."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            sums = _sums(kernel, spot)
+            sums = sums_of(kernel, spot)
             for count in COUNTS if sums else ():
-                body = put(kernel.body, spot.path, _spread(kernel, spot.loop, sums, count))
+                body = put(kernel.body, spot.path, spread(kernel, spot.loop, sums, count))
                 what = f"adds up in {count} places in the loop over {spot.loop.var}"
                 yield kernel.edit("accumulators", spot.name, (("count", count),), what, kernel.change(body))
 
 
-def _sums(kernel: Kernel, spot: Spot) -> list[Assign]:
+def sums_of(kernel: Kernel, spot: Spot) -> list[Assign]:
     """The statements of a loop that only adds to places that do not move and that nothing else in it uses; none if it
     does more."""
     loop = spot.loop
@@ -231,7 +231,7 @@ def _place(item: Assign) -> str:
     return item.target.partition("[")[0]
 
 
-def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[Item]:
+def spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[Item]:
     names: list[list[str]] = []
     for item in sums:
         first = count * sum(_place(other) == _place(item) for other in sums[: len(names)])
@@ -239,14 +239,13 @@ def _spread(kernel: Kernel, loop: Loop, sums: list[Assign], count: int) -> list[
         for k in range(count):
             row.append(kernel.fresh(f"{_place(item)}_{first + k}", {name for one in (*names, row) for name in one}))
         names.append(row)
-    copies = [
-        Assign(name, "+=", substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}))
-        for item, row in zip(sums, names, strict=True)
-        for k, name in enumerate(row)
-    ]
-    whole = replace(loop, high=f"{loop.high} - {count - 1}", step=str(count), body=tuple(copies))
+    wholes: list[Loop] = []  # one for each sum: compilers make vectors of the places of one
+    for item, row in zip(sums, names, strict=True):
+        values = [substituted(item.value, {loop.var: f"{loop.var} + {k}"} if k else {}) for k in range(count)]
+        copies = tuple(Assign(name, "+=", value) for name, value in zip(row, values, strict=True))
+        wholes.append(replace(loop, high=f"{loop.high} - {count - 1}", step=str(count), body=copies))
     rest = replace(loop, low=rounded(loop, count))
     ends: list[Item] = [replace(item, value=" + ".join(row)) for item, row in zip(sums, names, strict=True)]
     if any("[" in item.target for item in sums):  # without an iteration, the element may not be there
         ends = [Branch(f"{loop.low} < {loop.high}", tuple(ends), ())]
-    return [*(Declare("double", name, "0.0") for row in names for name in row), whole, rest, *ends]
+    return [*(Declare("double", name, "0.0") for row in names for name in row), *wholes, rest, *ends]

@@ -30,6 +30,7 @@ PRESETS = tuple(
     for vl in (2, 4, 8)
     if mr * nv <= 24
 )
+_OFTEN_GOOD = tuple(preset for preset in PRESETS if preset[0][1] * preset[1][1] >= 8)  # fewer sums wait for each other
 
 
 def pack(unit: Unit) -> Iterator[Edit]:
@@ -67,13 +68,13 @@ class TemplateChoice:
 
 
 def choices(unit: Unit, every: int = 1) -> Iterator[TemplateChoice]:
-    """The available templates, one in ``every`` of them; a program that has one keeps it."""
+    """The available templates, or one in ``every`` of those that are often good; a program that has one keeps it."""
     if placed(unit):
         yield TemplateChoice((), "by the template that is there", ())
         return
     ways = [("packed", "by packed panels"), ("direct", "by blocks of registers")]
     for kind, how in ways[1:] if may_share(unit) else ways:
-        for preset in PRESETS[::every]:
+        for preset in PRESETS if every == 1 else _OFTEN_GOOD[::every]:
             shape = ", ".join(f"{name} = {value}" for name, value in preset)
             yield TemplateChoice((("template", kind), *preset), f"{how}, {shape}", (_template(kind, preset),))
 

@@ -1,0 +1,1 @@
+void columns(int m, int n, double *A, double *R, double *d);

@@ -1,0 +1,1 @@
+void factors(int n, const double *x, double *L, double *U, double *V);
