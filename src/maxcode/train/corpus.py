@@ -4,7 +4,9 @@
 
 An example is a prompt in the form that training uses, and its kernel, or the schedule that makes it.  The prompt holds
 the problem and a set of permitted techniques: those that the kernel uses and some more, so that a permission is no
-command.  Half of the prompts also hold an earlier kernel of the same chain, so that a policy learns to improve one.
+command.  Half of the prompts also hold an earlier kernel of the same chain, so that a policy learns to improve one.  Of
+schedules, half of those are such that went on in another way: there the policy learns to replace the last steps.  Half
+of their prompts permit everything, as the problem does.
 LOOPRAG (arXiv 2512.15766) builds its demonstrations from legal transformations too; the form is ours.
 """
 
@@ -33,6 +35,7 @@ from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout,
 from maxcode.train.rewards import rate
 
 EXTRA, SHOWN = 0.3, 0.5  # probability of a further technique; of an earlier kernel in the prompt
+WHOLE, OTHER, TURN = 0.5, 0.5, 2  # of a permission for all; of another end in what is shown, and its most steps
 
 Completion = Literal["text", "schedule"]
 _Maker = Callable[[Problem, Sequence[Taken], random.Random, CorpusTable], "Example"]
@@ -89,12 +92,19 @@ def _written(problem: Problem, taken: Sequence[Taken], generator: random.Random,
 
 
 def _scheduled(problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable) -> Example:
-    """The example of the last kernel of a chain, as a schedule; the shown one is a part of it."""
+    """The example of the last kernel of a chain, as a schedule; the shown one is its beginning, or begins like it."""
     schedule, kernel = written(one.label for one in taken[1:]), taken[-1].program
     count = generator.randrange(1, len(taken) - 1) if len(taken) > 2 and generator.random() < SHOWN else 0
-    kept = [Kept((), Program({"": taken[count].program}), 0.0, 0, written(one.label for one in taken[1 : count + 1]))]
-    staged = _staged(problem, needs(schedule) | used(problem.language, kernel), generator)
-    asked = Scheduled(table.templates).ask(staged, kept if count else [])
+    shown = list(taken[1 : count + 1])
+    if count and generator.random() < OTHER:
+        allowed = steps_on_one_core(problem, table.templates)
+        shown += walk(shown[-1].program, problem.language, generator, generator.randint(1, TURN), allowed)
+    kept = [Kept((), Program({"": one.program}), 0.0, 0, written(each.label for each in shown)) for one in shown[-1:]]
+    whole = generator.random() < WHOLE
+    needed = [needs(written(one.label for one in (*taken[1:], *shown)))]
+    needed += [used(problem.language, text) for text in (kernel, *(one.program for one in shown[-1:]))]
+    staged = problem if whole else _staged(problem, frozenset[str]().union(*needed), generator)
+    asked = Scheduled(table.templates).ask(staged, kept)
     return Example(problem.id, asked, plain_layout(kernel) + "\n", cell(problem.language, kernel), schedule)
 
 

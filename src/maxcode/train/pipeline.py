@@ -210,6 +210,8 @@ class _Run:
         judge = new_judge(self._config, self._problems, measuring, folder, self._bench.machine)
         if self._config.diversity.begin == "corpus":
             judge.progress.begin(known.measured)
+        if self._config.grpo.distinct:
+            kept_legal(self._config, learner, self._problems, judge.has)
         steps = self._config.grpo.steps
         if not steps:
             return judge
