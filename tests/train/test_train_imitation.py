@@ -26,14 +26,14 @@ pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::Depre
 
 GEMM = load(DEMO / "gemm").problem
 PROMPTS = Scheduled()
-FAST, FAIR, SLOW = "accumulate(j in gemm)\n", "simd(p in gemm, as=ivdep)\n", "tile(j in gemm, size=64)\n"
+FAST, FAIR, SLOW = "accumulate(j in gemm)\n", "unroll(p in gemm, factor=4)\n", "tile(j in gemm, size=64)\n"
 TABLE_OF_TWO = ImitationTable(updates=3, share=0.5, least=2, batch=8)
 
 
 def archive(rules: Diversity) -> ArchiveProgress:
     found = ArchiveProgress([GEMM], 1, rules)
     kept = []
-    for schedule, cell, quality in ((SLOW, ("tiling",), 1.0), (FAST, (), 9.0), (FAIR, ("simd",), 5.0)):
+    for schedule, cell, quality in ((SLOW, ("tiling",), 1.0), (FAST, (), 9.0), (FAIR, ("unrolling",), 5.0)):
         program = PROMPTS.read(GEMM, schedule).program
         assert program is not None
         kept.append(Kept(cell, program, quality, 0, schedule))
@@ -97,11 +97,11 @@ def test_without_updates_nothing_is_learned_and_an_empty_archive_teaches_nothing
 
 def test_a_kernel_is_the_answer_to_prompts_of_stages_that_permit_it() -> None:
     learner = policy()
-    stages = Stages((Stage("orders", frozenset({"restrict"})), Stage("vectors", frozenset({"simd"}))))
+    stages = Stages((Stage("orders", frozenset({"restrict"})), Stage("blocks", frozenset({"unrolling"}))))
     one = imitation(replace(TABLE_OF_TWO, least=3, batch=40), Diversity(stages), learner.tokenizer)
     texts = {learner.tokenizer.decode(row["input_ids"]) for row in one._rows(random.Random(0))}
-    assert {"//simd" in text for text in texts if FAIR in text} == {True}
-    assert {"//simd" in text for text in texts if FAST in text} == {True, False}
+    assert {"//unrolling" in text for text in texts if FAIR in text} == {True}
+    assert {"//unrolling" in text for text in texts if FAST in text} == {True, False}
 
 
 def test_a_divergence_is_told_as_a_norm() -> None:

@@ -10,32 +10,26 @@ from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.search.archive import Kept
 from maxcode.testing import Table
 from maxcode.train.advantages import Advantage
-from maxcode.train.diversity import BEFORE, ArchiveProgress, Diversity, ScoredAnswer
+from maxcode.train.diversity import BEFORE, ArchiveProgress, Diversity
 from maxcode.train.judge import Judge, Rules
 from maxcode.train.measuring import Measuring
 from maxcode.train.prompts import Compact
 from maxcode.train.rewards import Shaped
 
 KERNEL = "void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] *= 2.0; }\n"
-RESTRICT = KERNEL.replace("double *a", "double *restrict a")
 PROBLEM = Problem("scale", "program", "c", Program({"k.c": KERNEL}), ProgramSpec())
 
 
-def numbered(n: int) -> str:
-    return KERNEL.replace("2.0", f"{n}.0")
-
-
-def answer(text: str, quality: float) -> ScoredAnswer:
-    return ScoredAnswer("scale", 0, 0, PROBLEM.program.with_text(text), quality)
+def numbered(n: float) -> str:
+    return KERNEL.replace("2.0", f"{n:.1f}")
 
 
 def test_fast_kernels_are_shown_more_often_if_they_are_favoured() -> None:
     def shares(favour: float) -> list[float]:
         found = ArchiveProgress([PROBLEM], 2, Diversity(None, shown=1.0, favour=favour))
-        texts = [numbered(9), RESTRICT, numbered(9).replace("for", "#pragma GCC ivdep\nfor")]
-        for text, quality in zip(texts, (9.0, 3.0, 6.0), strict=True):
-            found.after(0, [answer(text, quality)])
-        shown = [row.shown.quality for row in map(found.row, range(4, 604)) if row.shown is not None]
+        kept = [Kept((str(n),), PROBLEM.program.with_text(numbered(n)), n, BEFORE) for n in (9.0, 3.0, 6.0)]
+        found.begin({"scale": kept})
+        shown = [row.shown.quality for row in map(found.row, range(600)) if row.shown is not None]
         return [shown.count(quality) / 600 for quality in (9.0, 6.0, 3.0)]
 
     assert shares(1.0) == pytest.approx([1 / 3] * 3, abs=0.06)

@@ -18,6 +18,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, final
 
 from maxcode.core.types import Problem
+from maxcode.errors import InputError
 from maxcode.policy.rules.kernels import Permitted, applied
 from maxcode.policy.rules.kernels.schedule import offers, written
 from maxcode.train.config import TrainConfig
@@ -26,7 +27,8 @@ from maxcode.train.prompts import LOOPS, TO, Scheduled
 if TYPE_CHECKING:
     from maxcode.train.grpo import Learner
 
-_PROGRAMS = 500  # whose next lines are kept
+_PROGRAMS = 2000  # whose next lines are kept
+_LONGEST = 20_000  # characters of a program; longer ones take seconds to read and to compile
 Tokens = tuple[int, ...]
 Known = Callable[[str, str], bool]  # of a problem's id and a program: whether it is measured already
 
@@ -82,7 +84,10 @@ class Legal:
         for at in range(1, len(answer) + 1):
             label = program.ends.get(answer[begin:at])
             if label is not None:
-                text = self._after(program.text, program.language, written([label]), program.allowed)
+                try:
+                    text = self._after(program.text, program.language, written([label]), program.allowed)
+                except InputError:  # a technique that no step should introduce: the reader of the answer says so too
+                    return end
                 program, begin = self._of(program, text), at
         room = self._most - 1 - begin  # one is for the end
         fits = [token for token, size in program.following.get(answer[begin:], {}).items() if size <= room]
@@ -107,7 +112,7 @@ class Legal:
 
     def _of_text(self, problem: str, text: str, language: str, allowed: Permitted, original: str) -> _Program:
         found = _Program(problem, text, language, allowed, original)
-        for label in offers(language, text, allowed, original):
+        for label in offers(language, text, allowed, original, _LONGEST):
             line: Tokens = tuple(self._tokenizer.encode(written([label])))
             found.ends[line] = label
             for at, token in enumerate(line):
