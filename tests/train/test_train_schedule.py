@@ -106,7 +106,7 @@ def test_every_schedule_of_the_corpus_is_legal_by_its_prompt_and_makes_its_kerne
     corpus: list[kernels.Example],
 ) -> None:
     by_id = {problem.id: problem for problem in (GEMM, STENCIL)}
-    shown = turned = everything = 0
+    shown = turned = 0
     for one in corpus:
         head, _, rest = one.prompt.removeprefix("<bos>").partition("//loops\n")
         permitted = frozenset(line[2:] for line in head.splitlines()[1:])
@@ -118,10 +118,16 @@ def test_every_schedule_of_the_corpus_is_legal_by_its_prompt_and_makes_its_kerne
         assert needs(earlier) <= permitted
         shown += earlier != ""
         turned += not one.schedule.startswith(earlier)
-        everything += permitted == ON_ONE_CORE
-    assert 80 < shown < 200 and 25 < turned < 100 and 150 < everything < 260
+    assert 80 < shown < 200 and 25 < turned < 100
     assert len(kernels.distinct(corpus)) > 100
     assert corpus == list(kernels.examples([GEMM, STENCIL], TABLE_OF_KERNELS, 3, "schedule"))
+
+
+def test_without_stages_every_prompt_of_the_corpus_permits_what_those_of_training_do() -> None:
+    few = CorpusTable(kernels=20, steps=3)
+    (head,) = {one.prompt.partition("//loops")[0] for one in kernels.examples([GEMM], few, 3, "schedule", staged=False)}
+    assert head == PROMPTS.ask(GEMM).partition("//loops")[0]
+    assert frozenset(line[2:] for line in head.splitlines()[1:]) == ON_ONE_CORE
 
 
 def test_no_schedule_writes_a_pragma_that_the_flags_do_not_enable(corpus: list[kernels.Example]) -> None:

@@ -166,7 +166,8 @@ class _Run:
         table = self._config.corpus
         if not path.exists():
             made = []
-            for one in kernels.examples(self._problems, table, self._config.seed, self._config.completion):
+            staged = self._config.rules.stages is not None
+            for one in kernels.examples(self._problems, table, self._config.seed, self._config.completion, staged):
                 made.append(one)
                 if len(made) % 200 == 0:
                     self._say(Note("corpus", len(made), table.kernels))
