@@ -39,7 +39,8 @@ MOST = 60
 
 def config(**changes: object) -> TrainConfig:
     fresh = {"grpo": {**TABLE["grpo"], "distinct": True}, "imitation": {"updates": 1}}  # type: ignore[dict-item]
-    return toy(**{"completion": "schedule", **fresh, **changes})
+    corpus = {"corpus": {**TABLE["corpus"], "steps": 3}}  # type: ignore[dict-item]
+    return toy(**{"completion": "schedule", **corpus, **fresh, **changes})
 
 
 @pytest.fixture(scope="module")
