@@ -56,10 +56,10 @@ from maxcode.train.evaluators import TargetEvaluators
 
 DEMO = Path(pipeline.__file__).parent / "demo" / "demo.toml"
 DEFAULT = "max@k+archive"
-PLAIN = {"advantage.kind": "plain", "diversity.archive": False, "diversity.promotion": False, "diversity.novelty": 0.0}
+PLAIN = {"advantage.kind": "plain", "diversity.archive": False, "diversity.promotion": False}
 MAX = {**PLAIN, "advantage.kind": "max_at_k"}
-SQD = {"diversity.archive": True, "diversity.promotion": True, "diversity.novelty": 0.05}
-ARCHIVE = {"diversity.archive": True, "diversity.novelty": 0.05}
+SQD = {"diversity.archive": True, "diversity.promotion": True}
+ARCHIVE = {"diversity.archive": True}
 VARIANTS: dict[str, dict[str, Any]] = {
     DEFAULT: {**MAX, **ARCHIVE},
     "plain": PLAIN,
@@ -72,6 +72,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "max@k+stages": {**MAX, "diversity.promotion": True},
     "max@k+archive, gated reward": {**MAX, **ARCHIVE, "reward.kind": "gated"},
 }
+WITHOUT: dict[str, dict[str, Any]] = {
+    "without imitation": {**VARIANTS[DEFAULT], "imitation.updates": 0},
+    "with repeats": {**VARIANTS[DEFAULT], "grpo.distinct": False},
+    "shown evenly": {**VARIANTS[DEFAULT], "diversity.favour": 1.0},
+}
+"""The default variant without a part of `configs/schedule.toml`; these are trained only if they are named."""
 BESIDE = ("corpus", "generator", "best-of-N", "search")
 SECONDS = ("generate", "evaluate", "compile", "queue", "measure", "learn")
 
@@ -87,7 +93,7 @@ def base(setting: Setting) -> Row:
 
 def trained(setting: Setting, variant: str, seed: int) -> Row:
     """A variant trained with a seed; ``kernels`` are the distinct ones that it measured."""
-    config = setting.config({**VARIANTS[variant], "seed": seed, "assess.before": False})
+    config = setting.config({**changes_of(variant), "seed": seed, "assess.before": False})
     out = setting.begun(f"{variant}-{seed}")
     found = pipeline.run(config, out, setting.bench, setting.say)
     tried = in_training(config, out, only(setting, config))
@@ -102,6 +108,11 @@ def trained(setting: Setting, variant: str, seed: int) -> Row:
         "step": {name: sum(one[f"{name}_s"] for one in steps) / len(steps) for name in SECONDS},
         "per_minute": 60 * sum(one["fresh"] for one in steps) / max(1e-9, sum(one["evaluate_s"] for one in steps)),
     }
+
+
+def changes_of(variant: str) -> dict[str, Any]:
+    """The keys that a variant sets."""
+    return {**VARIANTS, **WITHOUT}[variant]
 
 
 def only(setting: Setting, config: TrainConfig) -> Problem:
@@ -164,7 +175,7 @@ def rows(
     for variant in variants:
         for seed in seeds if variant == DEFAULT else seeds[:1]:
             train = partial(trained, setting, variant, seed)
-            found.append(kept(setting, f"{variant}-{seed}", train, {"variant": VARIANTS[variant]}))
+            found.append(kept(setting, f"{variant}-{seed}", train, {"variant": changes_of(variant)}))
     for seed, count in [(row["seed"], row["kernels"]) for row in found if row["variant"] == DEFAULT]:
         for kind in kinds:
             found.append(kept(setting, f"{kind}-{seed}", partial(beside, setting, kind, count, seed), {"count": count}))
@@ -247,7 +258,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=DEMO, help="a configuration of a model from scratch")
     parser.add_argument("--problem", help="the folder of the kernel, in place of the configuration's")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=[*VARIANTS, *WITHOUT])
     parser.add_argument("--beside", nargs="+", default=list(BESIDE), choices=BESIDE, help="other uses")
     parser.add_argument("--completion", default="text", choices=["text", "schedule"], help="what the policy writes")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="keys of the configuration")

@@ -27,6 +27,7 @@ TABLE = {
     "model": {"scratch": {"hidden": 16, "layers": 1, "heads": 2, "vocabulary": 300}},
     "advantage": {"k": 2},
     "diversity": {"shown": 0.7, "novelty": 0.1, "promotion": True},
+    "imitation": {"updates": 2, "least": 3, "batch": 2},
     "grpo": {"steps": 6, "prompts": 2, "generations": 4, "max_completion": 12, "save_steps": 2, "learning_rate": 0.01},
 }
 

@@ -245,7 +245,8 @@ def test_every_problem_is_asked_at_every_stage() -> None:
 def test_the_configurations_that_ship_can_be_read(path: Path) -> None:
     config = read_config(path)
     assert all((folder / "problem.toml").exists() for folder in config.paths)
-    assert len(config.rules.stages or ()) >= 1
+    stages = config.rules.stages
+    assert stages is None if path.stem == "schedule" else len(stages or ()) >= 1
 
 
 def test_the_stages_that_ship_are_the_usual_ones() -> None:

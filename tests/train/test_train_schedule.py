@@ -6,12 +6,14 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
+from maxcode.policy.rules.kernels.schedule import needs
 from maxcode.problems import load
 from maxcode.search.archive import Kept
 from maxcode.search.stages import USUAL
@@ -22,7 +24,7 @@ from maxcode.train.diversity import BEFORE
 from maxcode.train.grpo import prompts_of
 from maxcode.train.model import PIECES, load_tokenizer, train_tokenizer
 from maxcode.train.pipeline import run
-from maxcode.train.prompts import Scheduled, plain_layout
+from maxcode.train.prompts import ON_ONE_CORE, Scheduled, plain_layout
 from tests.support.toy_run import DEMO, TABLE, TableBench, toy
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
@@ -36,7 +38,9 @@ MOST = 60
 
 
 def config(**changes: object) -> TrainConfig:
-    return toy(**{"completion": "schedule", **changes})
+    fresh = {"grpo": {**TABLE["grpo"], "distinct": True}, "imitation": {"updates": 1}}  # type: ignore[dict-item]
+    corpus = {"corpus": {**TABLE["corpus"], "steps": 3}}  # type: ignore[dict-item]
+    return toy(**{"completion": "schedule", **corpus, **fresh, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +107,7 @@ def test_every_schedule_of_the_corpus_is_legal_by_its_prompt_and_makes_its_kerne
     corpus: list[kernels.Example],
 ) -> None:
     by_id = {problem.id: problem for problem in (GEMM, STENCIL)}
-    shown = 0
+    shown = turned = 0
     for one in corpus:
         head, _, rest = one.prompt.removeprefix("<bos>").partition("//loops\n")
         permitted = frozenset(line[2:] for line in head.splitlines()[1:])
@@ -111,11 +115,20 @@ def test_every_schedule_of_the_corpus_is_legal_by_its_prompt_and_makes_its_kerne
         assert action.program is not None, action.unread
         assert plain_layout(action.program.text) + "\n" == one.kernel
         earlier = rest.partition("//from\n")[2].removesuffix("//to\n")
-        assert one.schedule.startswith(earlier) and one.schedule != earlier
+        assert one.schedule.startswith(earlier.partition("\n")[0])
+        assert needs(earlier) <= permitted
         shown += earlier != ""
-    assert 80 < shown < 200
+        turned += not one.schedule.startswith(earlier)
+    assert 80 < shown < 200 and 25 < turned < 100
     assert len(kernels.distinct(corpus)) > 100
     assert corpus == list(kernels.examples([GEMM, STENCIL], TABLE_OF_KERNELS, 3, "schedule"))
+
+
+def test_without_stages_every_prompt_of_the_corpus_permits_what_those_of_training_do() -> None:
+    few = CorpusTable(kernels=20, steps=3)
+    (head,) = {one.prompt.partition("//loops")[0] for one in kernels.examples([GEMM], few, 3, "schedule", staged=False)}
+    assert head == PROMPTS.ask(GEMM).partition("//loops")[0]
+    assert frozenset(line[2:] for line in head.splitlines()[1:]) == ON_ONE_CORE
 
 
 def test_no_schedule_writes_a_pragma_that_the_flags_do_not_enable(corpus: list[kernels.Example]) -> None:
@@ -169,6 +182,29 @@ def test_any_choice_of_legal_tokens_is_a_legal_schedule_that_ends_in_time(proble
     assert len(lengths) > 5
 
 
+def test_an_answer_ends_where_its_program_is_new_and_no_other_of_its_batch_may_end(tokenizer: Any) -> None:
+    prompt, end = tuple(tokenizer.encode(PROMPTS.ask(GEMM))), tokenizer.eos_token_id
+    line = tuple(tokenizer.encode("accumulate(j in gemm)\n"))
+    made = PROMPTS.read(GEMM, "accumulate(j in gemm)\n").program
+    assert made is not None
+    asked: list[str] = []
+
+    def known(problem: str, text: str) -> bool:
+        asked.append(problem)
+        return text == made.text if len(asked) == 1 else False
+
+    legal = Legal(tokenizer, [GEMM], PROMPTS, MOST, known)
+    assert end not in legal.next(prompt, line, 3), "it is known"
+    assert end in legal.next(prompt, line, 3)
+    assert end not in legal.next(prompt, line, 4), "another answer has come to it first"
+    legal(0, SimpleNamespace(tolist=lambda: [*prompt]))
+    legal(1, SimpleNamespace(tolist=lambda: [*prompt]))
+    assert end in legal.next(prompt, line, 4), "another batch"
+    short = Legal(tokenizer, [GEMM], PROMPTS, len(line) + 2, lambda problem, text: True)
+    assert short.next(prompt, line) == [end], "nothing more fits"
+    assert set(asked) == {"gemm"}
+
+
 def test_the_end_is_legal_after_whole_lines_and_alone_where_nothing_more_fits(tokenizer: Any) -> None:
     prompt, end = tuple(tokenizer.encode(PROMPTS.ask(GEMM))), tokenizer.eos_token_id
     line = tuple(tokenizer.encode("accumulate(j in gemm)\n"))
@@ -203,6 +239,7 @@ def test_a_run_learns_and_nearly_all_its_answers_are_legal(finished: Path) -> No
     assert all(line["valid"] == 1.0 for line in steps)
     samples = [json.loads(line) for line in (finished / "grpo" / "samples.jsonl").read_text().splitlines()]
     assert all(PROMPTS.read(GEMM, one["schedule"]).program for one in samples)
+    assert len({one["mark"] for one in samples}) > 0.9 * len(samples), "an answer repeats nothing that is measured"
     best = PROMPTS.read(GEMM, (finished / "best" / "schedule.txt").read_text()).program
     assert best is not None and best.text == (finished / "best" / "gemm.c").read_text()
     kept = json.loads((finished / "grpo" / "checkpoint-3" / "diversity.json").read_text())["gemm"]["archive"]

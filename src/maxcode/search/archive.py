@@ -85,6 +85,11 @@ class Archive:
                 best[one.cell] = one
         return best
 
+    def fastest(self) -> list[Kept]:
+        """All kernels, each with its latest quality, the fastest first."""
+        latest = {one.program.digest: one for one in self._kept}
+        return sorted(latest.values(), key=lambda one: -one.quality)
+
     @property
     def best(self) -> Kept | None:
         """The best kernel of all cells; of equals the first."""

@@ -6,6 +6,7 @@
     [reward]     kind = "shaped" | "paper" | "gated"
     [advantage]  kind = "max_at_k" | "plain" | "leave_one_out" | "entropic", k, mix, shrink
     [diversity]  promotion, archive, shown, novelty, stages = "stages.toml"; see search/stages.py
+    [imitation]  updates, share, least, batch of the fastest answers, after each step of GRPO
     [grpo]       steps, prompts, generations, learning_rate, ...; [grpo.more] any option of TRL's GRPOConfig
     [bench]      cluster = "tcp://HOST:PORT", where answers are measured; shared_cores
     [corpus], [pretrain], [assess]     of models from scratch, and of the evaluation before and after
@@ -86,13 +87,15 @@ class RewardTable:
 @dataclass(frozen=True, slots=True)
 class DiversityTable:
     """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none".
-    ``begin``: what the archive holds at first, nothing or the evaluated kernels of the corpus."""
+    ``begin``: what the archive holds at first, nothing or the evaluated kernels of the corpus.  ``favour``: how much
+    prompts prefer to show fast kernels; 1: not at all."""
 
     stages: str = "usual"
     promotion: bool = False
     archive: bool = True
     begin: Literal["empty", "corpus"] = "empty"
     shown: Share = 0.5
+    favour: Above = 1.0
     novelty: Weight = 0.05
     decay: Share = 0.9
 
@@ -116,6 +119,7 @@ class GrpoTable:
     ``prompts``   groups per step, each of ``generations`` answers
     ``at_once``   answers that go through the model together on one device; 0: all
     ``beta``      weight of the KL term; 0, the default, needs no reference model
+    ``distinct``  whether a schedule may only end where its program is new (``decoding.py``)
     ``more``      any other option of TRL's GRPOConfig
     ``threads``   of torch
     """
@@ -128,6 +132,7 @@ class GrpoTable:
     warmup_steps: Count = 5
     temperature: Above = 1.0
     beta: Weight = 0.0
+    distinct: bool = False
     max_completion: Some = 320
     save_steps: Some = 10
     save_limit: int = 2
@@ -135,6 +140,19 @@ class GrpoTable:
     threads: Some = 1
     vllm: VllmTable | None = None
     more: dict[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ImitationTable:
+    """Imitation of the fastest answers so far (``imitation.py``): after each step of GRPO so many ``updates`` (0: none)
+    on ``batch`` answers, drawn from the fastest ``share`` of the archive, or from the fastest ``least`` if that is
+    more."""
+
+    updates: Count = 0
+    share: Share = 0.1
+    least: Some = 16
+    batch: Some = 16
 
 
 @final
@@ -202,6 +220,7 @@ class TrainConfig:
     advantage: Advantage = field(default_factory=Advantage)
     diversity: DiversityTable = field(default_factory=DiversityTable)
     grpo: GrpoTable = field(default_factory=GrpoTable)
+    imitation: ImitationTable = field(default_factory=ImitationTable)
     corpus: CorpusTable = field(default_factory=CorpusTable)
     pretrain: PretrainTable = field(default_factory=PretrainTable)
     assess: AssessTable = field(default_factory=AssessTable)
@@ -218,7 +237,9 @@ class TrainConfig:
     def rules(self) -> Diversity:
         """The active parts of Staged Quality-Diversity; reads the stages' file if one is named."""
         table = self.diversity
-        return Diversity(self._stages(), table.promotion, table.archive, table.shown, table.novelty, table.decay)
+        return Diversity(
+            self._stages(), table.promotion, table.archive, table.shown, table.favour, table.novelty, table.decay
+        )
 
     def _stages(self) -> Stages | None:
         if self.diversity.stages in ("usual", "none"):
@@ -283,6 +304,15 @@ def _sensible(found: TrainConfig, where: str) -> None:
     if found.diversity.begin == "corpus" and found.model.path:
         raise InputError(
             f'{where}: diversity.begin = "corpus", but a given model (model.path) has no corpus; set it to "empty"'
+        )
+    if found.imitation.updates and found.model.path:
+        raise InputError(
+            f"{where}: imitation.updates is {found.imitation.updates}; only a policy from scratch imitates; set it to 0"
+        )
+    if grpo.distinct and found.completion != "schedule":
+        raise InputError(
+            f"{where}: grpo.distinct = true, but only of a schedule the program is known before it ends; set "
+            'completion = "schedule", or grpo.distinct = false'
         )
     if grpo.generations < 2:
         raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")

@@ -4,7 +4,9 @@
 
 An example is a prompt in the form that training uses, and its kernel, or the schedule that makes it.  The prompt holds
 the problem and a set of permitted techniques: those that the kernel uses and some more, so that a permission is no
-command.  Half of the prompts also hold an earlier kernel of the same chain, so that a policy learns to improve one.
+command; without stages it permits what the problem does.  Half of the prompts also hold an earlier kernel of the same
+chain, so that a policy learns to improve one.  Of schedules, half of those are such that went on in another way: there
+the policy learns to replace the last steps.
 LOOPRAG (arXiv 2512.15766) builds its demonstrations from legal transformations too; the form is ours.
 """
 
@@ -14,6 +16,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, final
 
@@ -33,6 +36,7 @@ from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout,
 from maxcode.train.rewards import rate
 
 EXTRA, SHOWN = 0.3, 0.5  # probability of a further technique; of an earlier kernel in the prompt
+OTHER, TURN = 0.5, 2  # probability of another end of the schedule that is shown, and its most steps
 
 Completion = Literal["text", "schedule"]
 _Maker = Callable[[Problem, Sequence[Taken], random.Random, CorpusTable], "Example"]
@@ -57,12 +61,13 @@ class Example:
 
 
 def examples(
-    problems: Sequence[Problem], table: CorpusTable, seed: int, completion: Completion = "text"
+    problems: Sequence[Problem], table: CorpusTable, seed: int, completion: Completion = "text", staged: bool = True
 ) -> Iterator[Example]:
-    """``table.kernels`` examples, the problems in turn; the same seed gives the same examples."""
+    """``table.kernels`` examples, the problems in turn; the same seed gives the same examples.  ``staged``: whether
+    prompts permit only some techniques, as the stages of a training do."""
     generator = random.Random(seed)
     made = _scheduled if completion == "schedule" else _written
-    left = {problem.id: _of(problem, table, generator, made) for problem in problems}
+    left = {problem.id: _of(problem, table, generator, partial(made, staged=staged)) for problem in problems}
     for number in range(table.kernels):
         yield next(left[problems[number % len(problems)].id])
 
@@ -78,23 +83,33 @@ def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _M
             yield made(problem, taken[: at + 1], generator, table)
 
 
-def _written(problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable) -> Example:
+def _written(
+    problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable, staged: bool
+) -> Example:
     """The example of the last kernel of a chain, as a text."""
     *earlier, kernel = (one.program for one in taken)
     shown = [generator.choice(earlier)] if generator.random() < SHOWN else []
     needed = frozenset[str]().union(*(used(problem.language, text) for text in (*shown, kernel)))
     kept = [Kept(cell(problem.language, text), Program({"": text}), 0.0, 0) for text in shown]
-    asked = Compact().ask(_staged(problem, needed, generator), kept)
+    asked = Compact().ask(_staged(problem, needed, generator) if staged else problem, kept)
     return Example(problem.id, asked, plain_layout(kernel) + "\n", cell(problem.language, kernel))
 
 
-def _scheduled(problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable) -> Example:
-    """The example of the last kernel of a chain, as a schedule; the shown one is a part of it."""
+def _scheduled(
+    problem: Problem, taken: Sequence[Taken], generator: random.Random, table: CorpusTable, staged: bool
+) -> Example:
+    """The example of the last kernel of a chain, as a schedule; the shown one is its beginning, or begins like it."""
     schedule, kernel = written(one.label for one in taken[1:]), taken[-1].program
     count = generator.randrange(1, len(taken) - 1) if len(taken) > 2 and generator.random() < SHOWN else 0
-    kept = [Kept((), Program({"": taken[count].program}), 0.0, 0, written(one.label for one in taken[1 : count + 1]))]
-    staged = _staged(problem, needs(schedule) | used(problem.language, kernel), generator)
-    asked = Scheduled(table.templates).ask(staged, kept if count else [])
+    shown = list(taken[1 : count + 1])
+    if count and generator.random() < OTHER:
+        allowed = steps_on_one_core(problem, table.templates)
+        shown += walk(shown[-1].program, problem.language, generator, generator.randint(1, TURN), allowed)
+    kept = [Kept((), Program({"": one.program}), 0.0, 0, written(each.label for each in shown)) for one in shown[-1:]]
+    needed = [needs(written(one.label for one in (*taken[1:], *shown)))]
+    needed += [used(problem.language, text) for text in (kernel, *(one.program for one in shown[-1:]))]
+    permits = _staged(problem, frozenset[str]().union(*needed), generator) if staged else problem
+    asked = Scheduled(table.templates).ask(permits, kept)
     return Example(problem.id, asked, plain_layout(kernel) + "\n", cell(problem.language, kernel), schedule)
 
 

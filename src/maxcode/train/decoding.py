@@ -4,16 +4,21 @@
 
 The model's probabilities of all other tokens are set to 0.  The loss does not know of this: it is that of the whole
 vocabulary, so it also teaches the policy to write what decoding would force.
+
+In training an answer may also be kept from ending where its program is measured already, or where another answer of the
+same batch may end: it goes on, or takes another way.  So measurements go to new programs.  That is the rule of
+UniqueRandomizer (arXiv 2002.09067) for leaves that are drawn; it does not take their probability from the lines before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, final
 
 from maxcode.core.types import Problem
+from maxcode.errors import InputError
 from maxcode.policy.rules.kernels import Permitted, applied
 from maxcode.policy.rules.kernels.schedule import offers, written
 from maxcode.train.config import TrainConfig
@@ -22,8 +27,10 @@ from maxcode.train.prompts import LOOPS, TO, Scheduled
 if TYPE_CHECKING:
     from maxcode.train.grpo import Learner
 
-_PROGRAMS = 500  # whose next lines are kept
+_PROGRAMS = 2000  # whose next lines are kept
+_LONGEST = 20_000  # characters of a program; longer ones take seconds to read and to compile
 Tokens = tuple[int, ...]
+Known = Callable[[str, str], bool]  # of a problem's id and a program: whether it is measured already
 
 
 @final
@@ -32,6 +39,7 @@ class _Program:
     """A program on the way, what may be done to it, and the legal next lines: ``ends`` of whole lines -> their labels,
     ``following`` of a part of a line -> next token -> tokens of the shortest line that goes on so."""
 
+    problem: str
     text: str
     language: str
     allowed: Permitted
@@ -45,10 +53,14 @@ class Legal:
     """The legal next tokens of a schedule, as ``prefix_allowed_tokens_fn`` of transformers asks for them.
 
     The end of the text is legal after every whole line, and nothing else where no further line fits into ``most``
-    tokens.  What is permitted is read from the prompt."""
+    tokens.  What is permitted is read from the prompt.  With ``known`` the end is also illegal after a program that is
+    known, or that another answer of the batch has come to first, as long as a further line fits."""
 
-    def __init__(self, tokenizer: Any, problems: Sequence[Problem], prompts: Scheduled, most: int) -> None:
+    def __init__(
+        self, tokenizer: Any, problems: Sequence[Problem], prompts: Scheduled, most: int, known: Known | None = None
+    ) -> None:
         self._tokenizer, self._prompts, self._most = tokenizer, prompts, most
+        self._known, self._first = known, dict[tuple[str, str], int]()
         self._problems = {problem.id: problem for problem in problems}
         self._begins: Tokens = tuple(tokenizer.encode(f"{TO}\n"))
         self._root = lru_cache(_PROGRAMS)(self._of_prompt)
@@ -59,10 +71,12 @@ class Legal:
         tokens: Tokens = tuple(ids.tolist())
         size = len(self._begins)
         start = max(at for at in range(size, len(tokens) + 1) if tokens[at - size : at] == self._begins)
-        return self.next(tokens[:start], tokens[start:])
+        if batch == 0 and start == len(tokens):  # a new batch of answers
+            self._first.clear()
+        return self.next(tokens[:start], tokens[start:], batch)
 
-    def next(self, prompt: Tokens, answer: Tokens) -> list[int]:
-        """The legal next tokens of an answer to a prompt."""
+    def next(self, prompt: Tokens, answer: Tokens, number: int = 0) -> list[int]:
+        """The legal next tokens of an answer to a prompt; ``number``: its place in its batch."""
         end = [self._tokenizer.eos_token_id]
         if end[0] in answer:
             return end
@@ -70,22 +84,35 @@ class Legal:
         for at in range(1, len(answer) + 1):
             label = program.ends.get(answer[begin:at])
             if label is not None:
-                text = self._after(program.text, program.language, written([label]), program.allowed)
-                program, begin = self._program(text, program.language, program.allowed, program.original), at
+                try:
+                    text = self._after(program.text, program.language, written([label]), program.allowed)
+                except InputError:  # a technique that no step should introduce: the reader of the answer says so too
+                    return end
+                program, begin = self._of(program, text), at
         room = self._most - 1 - begin  # one is for the end
         fits = [token for token, size in program.following.get(answer[begin:], {}).items() if size <= room]
-        return fits + (end if begin == len(answer) and answer else []) or end
+        ends = bool(answer) and begin == len(answer) and self._may_end(program, number)
+        return fits + (end if ends else []) or end
+
+    def _may_end(self, program: _Program, number: int) -> bool:
+        if self._known is None:
+            return True
+        first = self._first.setdefault((program.problem, program.text), number)
+        return first == number and not self._known(program.problem, program.text)
+
+    def _of(self, before: _Program, text: str) -> _Program:
+        return self._program(before.problem, text, before.language, before.allowed, before.original)
 
     def _of_prompt(self, prompt: Tokens) -> _Program:
         name, *facts = self._tokenizer.decode(prompt, skip_special_tokens=True).splitlines()
         permitted = frozenset(line.removeprefix("//") for line in facts[: facts.index(LOOPS)])
         problem = replace(self._problems[name.removeprefix("//")], permitted=permitted)
         text = problem.program.text
-        return self._program(text, problem.language, self._prompts.allowed(problem), text)
+        return self._program(problem.id, text, problem.language, self._prompts.allowed(problem), text)
 
-    def _of_text(self, text: str, language: str, allowed: Permitted, original: str) -> _Program:
-        found = _Program(text, language, allowed, original)
-        for label in offers(language, text, allowed, original):
+    def _of_text(self, problem: str, text: str, language: str, allowed: Permitted, original: str) -> _Program:
+        found = _Program(problem, text, language, allowed, original)
+        for label in offers(language, text, allowed, original, _LONGEST):
             line: Tokens = tuple(self._tokenizer.encode(written([label])))
             found.ends[line] = label
             for at, token in enumerate(line):
@@ -94,9 +121,13 @@ class Legal:
         return found
 
 
-def kept_legal(config: TrainConfig, learner: Learner, problems: Sequence[Problem]) -> Learner:
-    """The learner; if it writes schedules, its model generates only legal ones from now on."""
+def kept_legal(
+    config: TrainConfig, learner: Learner, problems: Sequence[Problem], known: Known | None = None
+) -> Learner:
+    """The learner; if it writes schedules, its model generates only legal ones from now on, and with ``known`` such
+    that end at new programs."""
     if config.completion == "schedule":
-        legal = Legal(learner.tokenizer, problems, Scheduled(config.corpus.templates), config.grpo.max_completion)
+        prompts = Scheduled(config.corpus.templates)
+        legal = Legal(learner.tokenizer, problems, prompts, config.grpo.max_completion, known)
         learner.model.generate = partial(learner.model.generate, prefix_allowed_tokens_fn=legal)
     return learner

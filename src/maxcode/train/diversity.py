@@ -38,15 +38,18 @@ FILE = "diversity.json"
 class Diversity:
     """The active parts of Staged Quality-Diversity.
 
-    ``shown`` is the share of prompts that show a kernel of the archive.  ``novelty`` is the bonus of a kernel that is
-    the first of its cell, divided by the square root of the cell's recent count (which decays by ``decay`` a step).
-    The bonus is added to scores before they become advantages.  All of it is our reconstruction.
+    ``shown`` is the share of prompts that show a kernel of the archive, the best of its cell.  Of n such kernels, the
+    fastest first, that at n u^favour is shown, with u drawn evenly from 0 to 1 (selection by rank): a favour of 1 takes
+    all alike, 3 the fastest of 50 in 27 % of the draws.  ``novelty`` is the bonus of a kernel that is the first of its
+    cell, divided by the square root of the cell's recent count (which decays by ``decay`` a step).  The bonus is added
+    to scores before they become advantages.  All of it is our reconstruction.
     """
 
     stages: Stages | None = USUAL
     promotion: bool = True
     archive: bool = True
     shown: float = 0.5
+    favour: float = 1.0
     novelty: float = 0.05
     decay: float = 0.9
 
@@ -139,7 +142,9 @@ class ArchiveProgress:
         if not self._rules.archive or self._chance("show", step, slot) >= self._rules.shown:
             return None
         open_ = open_to(problem, self._places[problem.id].archive.elites(before=known))
-        return open_[draw(self._seed, "which", step, slot) % len(open_)] if open_ else None
+        ordered = sorted(open_, key=lambda one: -one.quality)
+        rank = int(len(ordered) * self._chance("which", step, slot) ** self._rules.favour)
+        return ordered[min(rank, len(ordered) - 1)] if ordered else None
 
     def _chance(self, what: str, step: int, slot: int) -> float:
         return draw(self._seed, what, step, slot) / 2**64

@@ -33,6 +33,7 @@ from maxcode.core.types import Machine, Problem
 from maxcode.errors import InputError, MachineError
 from maxcode.train.config import GrpoTable, TrainConfig
 from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
+from maxcode.train.imitation import Imitation
 from maxcode.train.judge import Judge, Judged, Rules, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.prompts import Chat, Compact, Prompts, Scheduled
@@ -125,7 +126,7 @@ def build_trainer(
         args=arguments(config, folder),
         train_dataset=rows_of(config, judge),
         processing_class=learner.tokenizer,
-        callbacks=[callback(steps)],
+        callbacks=[callback(steps, Imitation(config, judge.progress, judge.rules.prompts, learner.tokenizer))],
         peft_config=adapters(config),
     )
     trainer.remove_callback(PrinterCallback)  # ``watch`` reports the steps
@@ -293,8 +294,9 @@ def _told(line: StepLine) -> list[tuple[str, float]]:
     return found + [(f"cells/{name}", float(count)) for name, count in line.cells.items()]
 
 
-def callback(steps: Steps) -> Any:
-    """TRL's callback that reports the steps, and writes archive and stages into every checkpoint."""
+def callback(steps: Steps, imitation: Imitation | None = None) -> Any:
+    """TRL's callback that reports the steps, imitates after them, and writes archive and stages into every
+    checkpoint."""
     from transformers import TrainerCallback
 
     class Marks(TrainerCallback):  # type: ignore[misc]
@@ -303,6 +305,9 @@ def callback(steps: Steps) -> Any:
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             control.should_log |= control.should_save  # a gradient is looked at where it is logged
+            if imitation is not None:
+                norm = imitation.after(state.global_step - 1, more["model"], more["optimizer"])
+                refuse_divergence({"grad_norm": norm}, state.global_step, "grpo")
             steps.ended()
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:

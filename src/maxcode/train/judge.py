@@ -21,7 +21,7 @@ from maxcode.code.source import fingerprint
 from maxcode.core.jsonl import Lines
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Program
 from maxcode.train.advantages import Advantage, Advantages, best_of, grouped, half_width, shrunk
-from maxcode.train.diversity import ArchiveProgress, PromptRow, ScoredAnswer, coverage
+from maxcode.train.diversity import BEFORE, ArchiveProgress, PromptRow, ScoredAnswer, coverage
 from maxcode.train.measuring import MeasuredBatch, MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import TrainingReward, is_scored, rate
@@ -110,6 +110,7 @@ class Judge:
     _ended: float = field(init=False, default=0.0)
     _last: StepLine | None = field(init=False, default=None)
     _valid: list[float] = field(init=False, default_factory=list)
+    _begun: dict[str, frozenset[str]] = field(init=False, default_factory=dict)
     _samples: Lines[SampleLine] = field(init=False)
     _steps: Lines[StepLine] = field(init=False)
 
@@ -130,6 +131,19 @@ class Judge:
             self._samples.keep(lambda line: line.step < step)
             self._steps.keep(lambda line: line.step < step)
         self._valid = [line.valid for line in self._steps.read() if line.step < step]
+
+    def has(self, problem: str, text: str) -> bool:
+        """Whether a program is measured: in a step so far, or because the archive began with it."""
+        asked = self.progress.problems[problem]
+        program = asked.program.with_text(text)
+        return self.measuring.has(asked, program) or _mark(program, asked.language) in self._begun_with(problem)
+
+    def _begun_with(self, problem: str) -> frozenset[str]:
+        if problem not in self._begun:
+            language = self.progress.problems[problem].language
+            known = [one for one in self.progress.archive(problem) if one.made == BEFORE]
+            self._begun[problem] = frozenset(_mark(one.program, language) for one in known)
+        return self._begun[problem]
 
     def begin(self) -> None:
         """Starts a step: the time until the answers are judged is generation."""

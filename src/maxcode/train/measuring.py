@@ -106,6 +106,12 @@ class Measuring:
         used = (key for key, known in self._known.items() if known.taken and not known.is_unread)
         return len({key.rpartition(" ")[0] for key in used})
 
+    def has(self, problem: Problem, program: Program) -> bool:
+        """Whether a kernel is measured so far, up to layout, whatever was permitted then."""
+        begin = f"{problem.id} {fingerprint(program.files, problem.language)}"
+        found = (self._known.get(f"{begin} {allowed}") for allowed in (True, False))
+        return any(one is not None and one.taken > 0 for one in found)
+
     def resume(self, step: int) -> None:
         """Restores the state before ``step``; later measurements are kept, but not used yet."""
         self._known.clear()

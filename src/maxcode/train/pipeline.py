@@ -166,7 +166,8 @@ class _Run:
         table = self._config.corpus
         if not path.exists():
             made = []
-            for one in kernels.examples(self._problems, table, self._config.seed, self._config.completion):
+            staged = self._config.rules.stages is not None
+            for one in kernels.examples(self._problems, table, self._config.seed, self._config.completion, staged):
                 made.append(one)
                 if len(made) % 200 == 0:
                     self._say(Note("corpus", len(made), table.kernels))
@@ -210,6 +211,8 @@ class _Run:
         judge = new_judge(self._config, self._problems, measuring, folder, self._bench.machine)
         if self._config.diversity.begin == "corpus":
             judge.progress.begin(known.measured)
+        if self._config.grpo.distinct:
+            kept_legal(self._config, learner, self._problems, judge.has)
         steps = self._config.grpo.steps
         if not steps:
             return judge

@@ -9,12 +9,12 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 from maxcode.core.files import read_text
 from maxcode.errors import InputError
+from maxcode.train.batches import Padded, encoded
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Example
 from maxcode.train.grpo import Learner, quiet, refuse_divergence, require_train
@@ -22,7 +22,6 @@ from maxcode.train.model import PIECES, load_model, load_tokenizer, new_model, s
 
 DONE = "config.json"  # written with the weights
 WEIGHT_DECAY, BETA_2 = 0.05, 0.95
-_IGNORED = -100  # a label without a loss
 
 Say = Callable[[int, int, float], None]
 log = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ def pretrained(
     texts = (one.prompt + one.completion for one in corpus)
     tokenizer = train_tokenizer(texts, config.model.scratch.vocabulary, PIECES[config.completion])
     model = new_model(config.model.scratch, tokenizer, config.seed, attention=config.model.attention)
-    rows = encoded(corpus, tokenizer, config.corpus.most_tokens)
+    rows = encoded(((one.prompt, one.completion) for one in corpus), tokenizer, config.corpus.most_tokens)
     if not rows:
         most = config.corpus.most_tokens
         raise InputError(f"no example of the corpus has {most} tokens or fewer; raise corpus.most_tokens")
@@ -56,17 +55,6 @@ def pretrained(
     scratch.rename(folder)
     model.config.name_or_path = str(folder)  # TRL reads the reference of the KL term from there
     return Learner(model, tokenizer)
-
-
-def encoded(corpus: Sequence[Example], tokenizer: Any, most: int) -> list[dict[str, list[int]]]:
-    """Rows of tokens and labels; examples longer than ``most`` tokens are left out."""
-    rows = []
-    for one in corpus:
-        asked = tokenizer.encode(one.prompt)
-        answer = [*tokenizer.encode(one.completion), tokenizer.eos_token_id]
-        if len(answer) <= most and len(asked) + len(answer) <= 2 * most:
-            rows.append({"input_ids": asked + answer, "labels": [_IGNORED] * len(asked) + answer})
-    return rows
 
 
 def _train(
@@ -121,25 +109,6 @@ def _arguments(config: TrainConfig, folder: Path) -> Any:
         report_to=list(config.grpo.report_to) or "none",
         disable_tqdm=True,
     )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Padded:
-    """Rows as one batch, padded on the right."""
-
-    pad: int
-
-    def __call__(self, rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-        import torch
-
-        most = max(len(row["input_ids"]) for row in rows)
-        fill = {"input_ids": self.pad, "labels": _IGNORED, "attention_mask": 0}
-        whole = [{**row, "attention_mask": [1] * len(row["input_ids"])} for row in rows]
-        return {
-            name: torch.tensor([row[name] + [value] * (most - len(row[name])) for row in whole])
-            for name, value in fill.items()
-        }
 
 
 def _heard(say: Say, steps: int) -> Any:

@@ -111,7 +111,7 @@ def innermost(language: str, text: str) -> Inner:
     return inner(_read(language, text)[1])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _found(language: str, text: str) -> tuple[Found, ...]:
     """The uses in a text, cached because several functions need them."""
     if not reads(language):

@@ -28,6 +28,9 @@ from maxcode.policy.rules.rewriter.runtime import patched
 _LINE = re.compile(r"(?P<step>\w+) ?\((?P<subject>[\w# ]+)(?P<parameters>(?:, ?\w+ ?= ?\w+ ?)*)\)")
 _FORM = "step(subject, name=value, ...), such as tile(j in gemm, size=64)"
 _BY_NAME = {step.rule.name: step for step in ALL}
+_INTRODUCED = frozenset(
+    {"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"}
+)  # without threads
 
 
 @final
@@ -141,10 +144,18 @@ def _wrong_part(line: Line, place: int, possible: Sequence[str]) -> str:
     return f"'{line.parts[place]}' is not possible after '{before}'; {wanted}"
 
 
-def offers(language: str, text: str, allowed: Permitted, original: str) -> list[str]:
-    """The legal next lines of a schedule that has made ``text`` of ``original``."""
+def offers(language: str, text: str, allowed: Permitted, original: str, longest: int = 0) -> list[str]:
+    """The legal next lines of a schedule that has made ``text`` of ``original``.
+
+    To find the techniques of a text takes a hundred times as long as to make it.  So this is left out where all that a
+    step can introduce is permitted; ``applied`` finds them in any case.  ``longest``: the most characters of a program,
+    0 for any number."""
     unit = Unit(language, text)
     edits = [edit for _, edits in offered(unit, allowed) for edit in edits]
+    if longest:
+        edits = [edit for edit in edits if len(after(unit, edit)) <= longest]
+    if allowed.permitted is not None and allowed.permitted >= _INTRODUCED and not allowed.threads:
+        return [edit.label for edit in edits]
     return [edit.label for edit in edits if not more_than(allowed, language, after(unit, edit), original)]
 
 
