@@ -17,10 +17,9 @@ from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop,
 from maxcode.policy.rules.kernels.orders import turned_inside
 from maxcode.policy.rules.kernels.product import Product, has_rows_apart, matched, product_at, replaced, spots_and_parts
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
-from maxcode.policy.rules.kernels.templates import choices, clashes
+from maxcode.policy.rules.kernels.templates import FEW, choices, clashes
 
 BLOCKS = (16, 32, 64, 128)
-FEW = 5  # one in this many choices of a template is offered for each block size
 
 
 # ------------------------------------------------------------------------------------------------------- substitution

@@ -22,7 +22,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.dependences import SUMS, Access, Pair, Vector, later, pairs
 from maxcode.code.polyhedral.polynomials import Poly, added, name, number
-from maxcode.policy.rules.kernels.blocking import BLOCKS, FEW
+from maxcode.policy.rules.kernels.blocking import BLOCKS
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import before, computes_anywhere
@@ -43,7 +43,7 @@ from maxcode.policy.rules.kernels.nest import (
 from maxcode.policy.rules.kernels.orders import summed_in_place, turned_inside
 from maxcode.policy.rules.kernels.product import matched
 from maxcode.policy.rules.kernels.scalars import privatised
-from maxcode.policy.rules.kernels.templates import choices, clashes
+from maxcode.policy.rules.kernels.templates import FEW, choices, clashes
 from maxcode.policy.rules.kernels.triangles import blocked
 from maxcode.policy.rules.kernels.unrolling import spread, sums_of
 

@@ -16,7 +16,7 @@ from typing import final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import ONE, added, name, number, polynomial, written_out
-from maxcode.policy.rules.kernels.blocking import BLOCKS, FEW
+from maxcode.policy.rules.kernels.blocking import BLOCKS
 from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
@@ -36,7 +36,7 @@ from maxcode.policy.rules.kernels.nest import (
 from maxcode.policy.rules.kernels.orders import nested
 from maxcode.policy.rules.kernels.product import Operand, matched, roles, spots_and_parts
 from maxcode.policy.rules.kernels.recurrences import terms_of
-from maxcode.policy.rules.kernels.templates import choices, clashes
+from maxcode.policy.rules.kernels.templates import FEW, choices, clashes
 
 
 def triangle(unit: Unit) -> Iterator[Edit]:

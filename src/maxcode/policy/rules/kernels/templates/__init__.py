@@ -7,7 +7,7 @@ between the same markers as the rewriter's runtime, so that no other step reads 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -30,7 +30,10 @@ PRESETS = tuple(
     for vl in (2, 4, 8)
     if mr * nv <= 24
 )
-_OFTEN_GOOD = tuple(preset for preset in PRESETS if preset[0][1] * preset[1][1] >= 8)  # fewer sums wait for each other
+FEW = tuple(
+    (("MR", mr), ("NV", nv), ("VL", vl))
+    for mr, nv, vl in ((4, 4, 2), (6, 2, 2), (4, 2, 4), (4, 3, 4), (6, 2, 4), (6, 3, 8), (8, 3, 8), (12, 2, 8))
+)  # some that are often good
 
 
 def pack(unit: Unit) -> Iterator[Edit]:
@@ -67,14 +70,14 @@ class TemplateChoice:
     blocks: tuple[str, ...]
 
 
-def choices(unit: Unit, every: int = 1) -> Iterator[TemplateChoice]:
-    """The available templates, or one in ``every`` of those that are often good; a program that has one keeps it."""
+def choices(unit: Unit, presets: Iterable[tuple[tuple[str, int], ...]] = PRESETS) -> Iterator[TemplateChoice]:
+    """The available templates with each preset of their constants; a program that has one keeps it."""
     if placed(unit):
         yield TemplateChoice((), "by the template that is there", ())
         return
     ways = [("packed", "by packed panels"), ("direct", "by blocks of registers")]
     for kind, how in ways[1:] if may_share(unit) else ways:
-        for preset in PRESETS if every == 1 else _OFTEN_GOOD[::every]:
+        for preset in presets:
             shape = ", ".join(f"{name} = {value}" for name, value in preset)
             yield TemplateChoice((("template", kind), *preset), f"{how}, {shape}", (_template(kind, preset),))
 
