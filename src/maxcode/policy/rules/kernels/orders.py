@@ -117,14 +117,14 @@ def contiguous(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         for spot in kernel.spots:
             parts = distributed(spot)
-            turned = [_turned(part, spot.above) for part in parts] if len(parts) > 1 else parts
-            if turned != parts:
-                count = sum(one is not other for one, other in zip(parts, turned, strict=True))
+            inside = [turned(part, spot.above) for part in parts] if len(parts) > 1 else parts
+            if inside != parts:
+                count = sum(one is not other for one, other in zip(parts, inside, strict=True))
                 what = f"splits the loop over {spot.loop.var} into {len(parts)} and puts {count} of them inside"
-                yield kernel.edit("contiguous", spot.name, (), what, kernel.change(put(kernel.body, spot.path, turned)))
+                yield kernel.edit("contiguous", spot.name, (), what, kernel.change(put(kernel.body, spot.path, inside)))
 
 
-def _turned(outer: Loop, above: tuple[Loop, ...]) -> Loop:
+def turned(outer: Loop, above: tuple[Loop, ...]) -> Loop:
     """A loop inside the only loop that it holds, if fewer accesses jump then; else as it is."""
     match outer.body:
         case (Loop() as inner,) if interchangeable(outer, inner, above):

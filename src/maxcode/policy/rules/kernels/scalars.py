@@ -112,15 +112,15 @@ def expand(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         whole = privatised(kernel)
         for spot in whole.spots:
-            made = _expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
+            made = expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
             if made is not None:
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
-                body = _placed(whole.body, spot, made)
+                body = placed(whole.body, spot, made)
                 yield kernel.edit("expand", spot.name, (), what, allocated(whole, body))
 
 
-def _placed(body: Body, spot: Spot, made: _Expanded) -> Body:
+def placed(body: Body, spot: Spot, made: Expanded) -> Body:
     """The items with the loops in place, and the memory made before the whole nest and freed after it."""
     top = spot.path[:1]
     inside: Sequence[Item] = made.loops
@@ -138,7 +138,7 @@ def privatised(kernel: Kernel) -> Kernel:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Expanded:
+class Expanded:
     """The loops after an expansion, the names kept, and the statements that make and free their arrays."""
 
     names: tuple[str, ...]
@@ -147,10 +147,11 @@ class _Expanded:
     freeing: tuple[Item, ...]
 
 
-def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
+def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
+    """The loop with its scalars in arrays, split; None if they cannot be kept so, or if it stays whole."""
     loop = spot.loop
     made = [item for item in loop.body if isinstance(item, Declare)]
-    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and _is_fixed(kernel, spot)
+    plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and is_fixed(kernel, spot)
     plain = plain and not any("omp" in line for one in spot.above for line in one.pragmas)  # one array for all threads
     named = {word for item in every(loop.body) if isinstance(item, Loop) for word in words_in(" ".join(item.pragmas))}
     if (
@@ -172,10 +173,10 @@ def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     size = f"((size_t)({loop.high} > 0 ? {loop.high} : 0) + 1)"
     making = [f"{i.type} *{arrays[i.name]} = ({i.type} *)malloc({size} * sizeof({i.type}));" for i in made]
     freeing = [f"free({array});" for array in arrays.values()]
-    return _Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
+    return Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
 
 
-def _is_fixed(kernel: Kernel, spot: Spot) -> bool:
+def is_fixed(kernel: Kernel, spot: Spot) -> bool:
     """Whether the end of a loop is affine in parameters that its whole nest does not change."""
     bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
     plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
