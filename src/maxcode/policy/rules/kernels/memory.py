@@ -6,7 +6,7 @@ import re
 
 from maxcode.code.cpp.edit import Change
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.kernel import Kernel
+from maxcode.policy.rules.kernels.kernel import Constants, Kernel
 from maxcode.policy.rules.kernels.nest import Body, Item, Other, every, words_in
 
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
@@ -18,9 +18,9 @@ def may_free(nest: Item) -> bool:
     return not any(words & {"return", "goto", "throw"} for words in inside)
 
 
-def allocated(kernel: Kernel, body: Body) -> Change:
+def allocated(kernel: Kernel, body: Body, constants: Constants = ()) -> Change:
     """The change to a body that calls malloc and free."""
-    change, unit = kernel.change(body), kernel.unit
+    change, unit = kernel.change(body, constants), kernel.unit
     if _HEADER.search(unit.text):
         return change
     return Change((*change.patches, Patch(unit.prelude, unit.prelude, "#include <stdlib.h>\n")))
