@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 import maxcode
+from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import fenced
 from maxcode.core.types import (
     Action,
@@ -24,6 +25,8 @@ from maxcode.core.types import (
 )
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.policy.rules.kernels.policy import propose
+from maxcode.policy.rules.kernels.schedule import after
+from maxcode.policy.rules.kernels.steps import ALL
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 from tests.support.drawn_kernels import sample
 from tests.support.selection import some
@@ -43,6 +46,8 @@ CALLS = {  # size a, b, c -> the values of three inputs, the length of the outpu
     "scaled": ("a * c", "c * b", "a * b", "(a, b, c, x, y, out)"),
     "falling": ("a * c", "c * b", "a * b", "(a, b, c, x, y, out)"),
     "upper": ("a * a", "1", "a * b + a * a", "(a, b, x, out, out + a * b)"),
+    "paths": ("a * a", "1", "2 * a * a", "(a, x, out)"),
+    "columns": ("a * b", "1", "2 * a * b", "(a, b, x, out, out + a * b)"),
 }
 MAIN = r"""
 #include <math.h>
@@ -187,6 +192,31 @@ def test_samples_compute_what_the_original_computes(name: str, errors: Errors) -
     for start in range(0, 400, 40):
         texts = list({sample(original(name), "c", draw) for draw in range(start, start + 40)})
         assert wrong(name, texts, errors(name, texts)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("paths", ("pivots", "right_looking", "index_split", "promote")),
+        ("columns", ("rowwise", "scan", "divide_once", "expand")),
+        ("sweep", ("scan", "shorten", "carry")),
+    ],
+)
+def test_every_edit_of_steps_for_waiting_values_computes_what_the_original_computes(
+    name: str, steps: tuple[str, ...], errors: Errors
+) -> None:
+    unit = Unit("c", original(name))
+    texts = [after(unit, edit) for step in ALL if step.rule.name in steps for edit in step.rule.edits(unit)]
+    texts += [more for text in texts for more in next_edits(text, steps)]
+    assert len(texts) > len(steps)
+    assert wrong(name, texts, errors(name, texts)) == []
+
+
+def next_edits(text: str, steps: tuple[str, ...]) -> list[str]:
+    """The programs after the first edit of each of these steps."""
+    unit = Unit("c", text)
+    edits = [next(iter(step.rule.edits(unit)), None) for step in ALL if step.rule.name in steps]
+    return [after(unit, edit) for edit in edits if edit is not None]
 
 
 def test_a_wrong_kernel_is_found_out(errors: Errors) -> None:
