@@ -55,6 +55,9 @@ def test_the_greater_or_the_lesser_of_an_element_and_a_value_is_an_extremum(
         ("S[i] > S[i + 1] ? S[i] : S[i + 1]", "int *T, const int *S", ""),
         ("T[i] > T[i] * T[i] ? T[i] : T[i] * T[i]", "int *T, const int *S", ""),
         ("T[i] > g(S[i]) ? T[i] : g(S[i])", "int *T, const int *S", "int g(int);"),
+        ("T[i] > S[i] + 3u ? T[i] : S[i] + 3u", "int *T, const int *S", ""),
+        ("T[i] > S[i] + 1e3 ? T[i] : S[i] + 1e3", "int *T, const int *S", ""),
+        ("T[i] > S[i] + 3000000000 ? T[i] : S[i] + 3000000000", "int *T, const int *S", ""),
         ("T[i] > S[i] ? T[i] : S[i]", "double *T, const double *S", ""),  # the order matters to what is no number
         ("T[i] > S[i] ? T[i] : S[i]", "int *T, const double *S", ""),
         ("T[i] > S[i] ? T[i] : S[i]", "int *T, const unsigned *S", ""),
@@ -237,8 +240,9 @@ def test_what_divides_by_two_values_divides_twice(old: str, new: str) -> None:
     assert offered(function(QUOTIENTS.replace(old, new)), "divide_once") == []
 
 
-def test_whole_numbers_are_divided_as_they_are() -> None:
-    text = QUOTIENTS.replace("(B[i] * A[i - 1] + 3.0)", "(i + m)").replace("(B[i]*A[i - 1] + 3.0)", "(i + m)")
+@pytest.mark.parametrize("under", ["(i + m)", "(int)B[i]", "((int)B[i] + m)", "(B[i] > 0.5)"])
+def test_whole_numbers_are_divided_as_they_are(under: str) -> None:
+    text = QUOTIENTS.replace("(B[i] * A[i - 1] + 3.0)", under).replace("(B[i]*A[i - 1] + 3.0)", under)
     assert offered(function(text), "divide_once") == []
 
 
@@ -253,12 +257,13 @@ PIVOTS = """for (int k = 0; k < m; k++)
 def test_rows_go_through_several_pivots_at_once() -> None:
     made = written(taken(function(PIVOTS), "pivots(k in f, rows=16)"))
     above = made.index("A_above[(k - k0) * (n) + j] = A[k * n + j];")
-    own = made.index("for (int i = (k0 > 0 ? k0 : 0); i < (k1 < m ? k1 : m); i++)")
+    last = "(k0 + BLOCK < m ? k0 + BLOCK : m)"
+    own = made.index(f"for (int i = (k0 > 0 ? k0 : 0); i < ({last} < m ? {last} : m); i++)")
     below = made.index("A_below[(k - k0) * (n) + j] = A[k * n + j];")
     upper = made.index("for (int i = 0; i < (k0 < m ? k0 : m); i++)")
-    lower = made.index("for (int i = (k1 > 0 ? k1 : 0); i < m; i++)")
+    lower = made.index(f"for (int i = ({last} > 0 ? {last} : 0); i < m; i++)")
     assert above < own < below < upper < made.index("* A_above[") < lower < made.index("* A_below[")
-    assert "if (0 < m) {\nfor (int k0 = 0;" in made
+    assert "if (0 < m && 0 < n) {\nfor (int k0 = 0;" in made
 
 
 @pytest.mark.parametrize(

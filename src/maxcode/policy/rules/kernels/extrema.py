@@ -5,6 +5,7 @@ Only whole numbers of one type are read so: a double may be no number, and then 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Item, Loop, lexed
 
 _WAYS = ("<", ">", "<=", ">=")
+_WHOLE = re.compile(r"\d{1,9}|[-+*/%()\[\]<>=!?:&|]+")  # an int, as longer ones and those with a suffix are not
 _BINDS_MORE = frozenset("+-*/%")
 
 
@@ -42,9 +44,10 @@ def _with_extrema(item: Item, arrays: Collection[str], is_whole: Callable[[Assig
 def _is_plain(item: Assign) -> bool:
     """Whether the other value calls nothing, casts nothing, and does not contain the extremum itself."""
     words = lexed(item.value)
+    whole = all(word.is_word or _WHOLE.fullmatch(word.text) for word in words)
     calls = any(one.is_word and other.text == "(" for one, other in pairwise(words))
     own = (_joined(lexed(f"{array}[{index}]")) for array, index in elements(item.value) or [])
-    return not calls and elements(item.value) is not None and _joined(lexed(item.target)) not in own
+    return whole and not calls and elements(item.value) is not None and _joined(lexed(item.target)) not in own
 
 
 def extremum(item: Assign) -> Assign | None:

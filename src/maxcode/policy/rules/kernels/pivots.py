@@ -26,8 +26,6 @@ from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
     Branch,
-    Declare,
-    Item,
     Loop,
     Other,
     at,
@@ -139,10 +137,12 @@ def _placed(kernel: Kernel, spot: Spot, found: Pivots, size: str) -> Body:
 
 
 def _blocked(kernel: Kernel, spot: Spot, found: Pivots, names: Sequence[str]) -> Branch:
-    """The loop over blocks of pivots; the branch keeps it from rows that may not be there without an iteration."""
+    """The loop over blocks of pivots; the branch keeps it from elements that may not be there without an
+    iteration."""
     size, before, after = names
     pivot, row, column = found.pivot, found.row, found.column
-    first, last = kernel.fresh(f"{pivot.var}0"), kernel.fresh(f"{pivot.var}1")
+    first = kernel.fresh(f"{pivot.var}0")
+    last = least_of(f"{first} + {size}", pivot.high)
     inner = replace(spot, path=(*spot.path, 0, 0, 0, 0), loop=column, above=(*spot.above, pivot, row))
     place = met(kernel, inner)
     block = replace(pivot, low=first, high=last)
@@ -150,23 +150,20 @@ def _blocked(kernel: Kernel, spot: Spot, found: Pivots, names: Sequence[str]) ->
     def held(array: str) -> str:
         return f"{array}[({pivot.var} - {first}) * ({column.high}) + {column.var}]"
 
-    def through(change: Callable[[Body], Body]) -> Item:
+    def through(change: Callable[[Body], Body]) -> Body:
         made = replace(column, body=change(column.body))
-        return split_at(kernel, made, *place) if place is not None else made
+        return split_at(kernel, made, *place).then if place is not None else (made,)
 
     def others(low: str, high: str, array: str) -> Loop:
         whole = through(lambda body: with_name(body, found.element, held(array)))
-        return replace(row, low=low, high=high, body=(replace(block, body=(whole,)),))
+        return replace(row, low=low, high=high, body=(replace(block, body=whole),))
 
     kept = [replace(column, body=(Assign(held(one), "=", found.element),)) for one in (before, after)]
-    own = replace(
-        row, low=greatest_of(first, row.low), high=least_of(last, row.high), body=(through(lambda body: body),)
-    )
+    own = replace(row, low=greatest_of(first, row.low), high=least_of(last, row.high), body=through(lambda body: body))
     inside: Body = (
-        Declare("int", last, least_of(f"{first} + {size}", pivot.high)),
         replace(block, body=(kept[0], own, kept[1])),
         others(row.low, least_of(first, row.high), before),
         others(greatest_of(last, row.low), row.high, after),
     )
     whole = Loop(first, pivot.low, pivot.high, size, inside, type=pivot.type)
-    return Branch(f"{row.low} < {row.high}", (whole,))
+    return Branch(f"{row.low} < {row.high} && {column.low} < {column.high}", (whole,))

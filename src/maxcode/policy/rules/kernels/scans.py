@@ -104,7 +104,7 @@ def recurrence(kernel: Kernel, spot: Spot) -> Recurrence | None:
 def _share(term: Term, array: str) -> tuple[str, str]:
     """The constant factor of a term and the element that it multiplies; empty for another term."""
     sign = "" if term.sign == "+" else "-"
-    parts = [part.strip() for part in term.text.split(" * ")]
+    parts = re.split(r"\s*\*(?![^\[]*\])\s*", term.text)
     element = next((part for part in parts if re.fullmatch(rf"\(?{array}\[[^\[\]]*\]\)?", part)), "")
     others = [part for part in parts if part != element]
     if not element or len(parts) - len(others) != 1 or len(others) > 1 or not all(map(_RECIPROCAL.fullmatch, others)):
