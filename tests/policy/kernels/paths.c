@@ -22,9 +22,9 @@ static void folded(int n, const int *W, int *T) {
 }
 
 static void mixed(int n, int m, double *V) {
-    for (int k = 1; k < n; k++)
+    for (int k = 1; k < m; k++)
         for (int i = 0; i < n - 1; i++)
-            for (int j = 0; j < m; j++) V[i * m + j] = (V[i * m + j] + V[i * m + 1] * V[k * m + j]) / 3.0;
+            for (int j = 0; j < m; j++) V[i * m + j] = (V[i * m + j] + V[i * m + k] * V[k * m + j]) / 3.0;
 }
 
 /* Paths of whole lengths, a folded chain, and rows that change each other, on at most 65 points. */
