@@ -19,6 +19,7 @@ import anyio
 import anyio.to_thread
 
 from hold.odd_nests import odd
+from hold.waiting import waiting
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import kernels
@@ -268,6 +269,8 @@ _KINDS: tuple[Callable[[Random], str], ...] = (
     _stencil,
     _elimination,
     _sweep,
+    waiting,
+    waiting,
 )
 
 
