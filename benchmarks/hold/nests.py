@@ -19,6 +19,7 @@ import anyio
 import anyio.to_thread
 
 from hold.odd_nests import odd
+from hold.waiting import waiting
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import kernels
@@ -268,6 +269,8 @@ _KINDS: tuple[Callable[[Random], str], ...] = (
     _stencil,
     _elimination,
     _sweep,
+    waiting,
+    waiting,
 )
 
 
@@ -336,9 +339,9 @@ def program(made: Sequence[Variant]) -> str:
 
 
 def _named(text: str, prefix: str) -> str:
-    """A kernel under another name, its constants too."""
+    """A kernel under another name, its constants and its scan too."""
     lines = [line for line in text.splitlines() if not line.startswith("#include")]
-    names = [line.split()[2] for line in lines if line.startswith("enum {")]
+    names = [line.split()[2] for line in lines if line.startswith("enum {")] + ["scan", "ScanLanes"]
     text = "\n".join(lines) + "\n"
     for name in names:
         text = substituted(text, {name: f"{prefix}{name}"})

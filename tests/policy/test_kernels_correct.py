@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 import maxcode
+from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import fenced
 from maxcode.core.types import (
     Action,
@@ -24,6 +25,8 @@ from maxcode.core.types import (
 )
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.policy.rules.kernels.policy import propose
+from maxcode.policy.rules.kernels.schedule import after
+from maxcode.policy.rules.kernels.steps import ALL
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 from tests.policy.test_kernels_declines import taken
 from tests.support.drawn_kernels import sample
@@ -52,6 +55,8 @@ CALLS = {  # size a, b, c -> the values of three inputs, the length of the outpu
         "2 * a * b + b + 2 * a",
         "(a, b, x, y, out, out + a * b, out + 2 * a * b, out + 2 * a * b + b, out + 2 * a * b + b + a)",
     ),
+    "paths": ("a * a", "1", "2 * a * a", "(a, x, out)"),
+    "filters": ("a * b", "1", "2 * a * b", "(a, b, x, out, out + a * b)"),
 }
 MAIN = r"""
 #include <math.h>
@@ -219,6 +224,31 @@ def test_samples_compute_what_the_original_computes(name: str, errors: Errors) -
     for start in range(0, 400, 40):
         texts = list({sample(original(name), "c", draw) for draw in range(start, start + 40)})
         assert wrong(name, texts, errors(name, texts)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("paths", ("pivots", "right_looking", "index_split", "promote")),
+        ("filters", ("rowwise", "scan", "divide_once", "expand")),
+        ("sweep", ("scan", "shorten", "carry")),
+    ],
+)
+def test_every_edit_of_steps_for_waiting_values_computes_what_the_original_computes(
+    name: str, steps: tuple[str, ...], errors: Errors
+) -> None:
+    unit = Unit("c", original(name))
+    texts = [after(unit, edit) for step in ALL if step.rule.name in steps for edit in step.rule.edits(unit)]
+    texts += [more for text in texts for more in next_edits(text, steps)]
+    assert len(texts) > len(steps)
+    assert wrong(name, texts, errors(name, texts)) == []
+
+
+def next_edits(text: str, steps: tuple[str, ...]) -> list[str]:
+    """The programs after the first edit of each of these steps."""
+    unit = Unit("c", text)
+    edits = [next(iter(step.rule.edits(unit)), None) for step in ALL if step.rule.name in steps]
+    return [after(unit, edit) for edit in edits if edit is not None]
 
 
 def test_a_wrong_kernel_is_found_out(errors: Errors) -> None:

@@ -30,7 +30,7 @@ def test_loops_that_are_easily_misread_compute_the_same_after_random_steps(numbe
 
 
 def test_every_step_is_tried() -> None:
-    tried = {label.partition("(")[0] for number in range(4) for one in batch(1, number, SIZE) for label in one.labels}
+    tried = {label.partition("(")[0] for number in range(8) for one in batch(1, number, SIZE) for label in one.labels}
     assert set(NAMES) - tried <= {"operands", "split", "unswitch"}, "these need forms that random nests seldom have"
 
 

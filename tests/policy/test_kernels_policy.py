@@ -208,7 +208,7 @@ def test_without_templates_loops_are_only_transformed() -> None:
 @pytest.mark.heavy
 def test_without_templates_the_steps_of_a_good_order_are_all_offered() -> None:
     text, taken = GEMM, list[str]()
-    for draw in range(60):
+    for draw in range(90):
         action = anyio.run(LOOPS.propose, observed(text=text, draw=draw * 31, wall=True))
         assert action.program is not None
         taken += [label.split("(")[0] for label in LABEL.findall(action.completion)]

@@ -22,6 +22,7 @@ from maxcode.code.polyhedral.polynomials import ONE, Poly, Product, added, multi
 Vector: TypeAlias = tuple[str, ...]  # "<", "=" or ">" for each loop, outermost first
 
 SUMS = ("+=", "-=")
+EXTREMA = ("max=", "min=")  # of whole numbers
 _LATER = "'"  # what the variables of the second iteration end with
 
 
@@ -151,8 +152,10 @@ class Pair:
 
     @property
     def is_sum(self) -> bool:
-        """Whether both only add to the element, so that their order matters only to the rounding."""
-        return self.first.op in SUMS and self.second.op in SUMS
+        """Whether both only add to the element, so that their order matters only to the rounding, or both only raise or
+        only lower it."""
+        ops = (self.first.op, self.second.op)
+        return set(ops) <= set(SUMS) or (ops[0] in EXTREMA and ops[0] == ops[1])
 
     @property
     def against_text(self) -> bool:

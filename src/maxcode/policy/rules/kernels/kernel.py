@@ -15,9 +15,11 @@ from maxcode.code.cpp.aliases import is_given_one_array_twice
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.macro_uses import without_macros
+from maxcode.policy.rules.kernels.extrema import with_extrema
+from maxcode.policy.rules.kernels.macro_uses import pure_macros, without_macros
 from maxcode.policy.rules.kernels.names import hides_access, reals
 from maxcode.policy.rules.kernels.nest import (
     Assign,
@@ -44,6 +46,17 @@ _UP_TO = r"(?:[\s*&>]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*(?
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 _NUMBERS = ("double", "float", "int", "long")
+_WIDER = {
+    "unsigned",
+    "long",
+    "bool",
+    "_Bool",
+    "size_t",
+    "ptrdiff_t",
+    "intptr_t",
+    *(f"int{k}_t" for k in (8, 16, 32, 64)),
+}
+_WIDER |= {f"u{name}" for name in _WIDER if name.startswith("int")}  # compared with an int, one of both changes
 
 
 @final
@@ -155,11 +168,20 @@ def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
     named = (function for function in unit.functions if not function.method and function.name != "main")
     plain = (one for one in named if not _jumps(one.body) and not is_given_one_array_twice(unit, one))
-    read_in = ((function, without_macros(unit, function, read(function.body))) for function in plain)
+    read_in = ((one, without_macros(unit, one, read(one.body, PURE | pure_macros(unit, one)))) for one in plain)
     clear = (
         (one, body) for one, body in read_in if any(True for _ in loops(body)) and not hides_access(unit, one, body)
     )
-    return tuple(Kernel(unit, one, _exact(unit, _whole_numbers(body, reals(unit, one)))) for one, body in clear)
+    return tuple(Kernel(unit, one, _in_one_form(unit, one, body)) for one, body in clear)
+
+
+def _in_one_form(unit: Unit, function: Function, body: Body) -> Body:
+    """The items with casts where a number loses its fraction, sums that are exact, and extrema of whole numbers."""
+    exact = _exact(unit, _whole_numbers(body, reals(unit, function)))
+    if unit.words & _WIDER or not unit.words & {"int"}:
+        return exact
+    arrays = {one.name for one in function.parameters if one.kind == "pointer" and one.type == "int"}
+    return with_extrema(exact, arrays, lambda item: _is_whole(unit, item))
 
 
 def _jumps(body: Node) -> bool:

@@ -38,6 +38,11 @@ def parallel(loop: Loop, above: Above) -> bool:
     return _vectors(loop, above, 1, sums=True) == frozenset()
 
 
+def waits(loop: Loop, above: Above) -> bool:
+    """Whether iterations of a loop may wait for earlier ones by something other than a sum."""
+    return bool(_vectors(loop, above, 1))
+
+
 def interchangeable(outer: Loop, inner: Loop, above: Above) -> bool:
     """Whether a loop and the only loop inside it may change places: there is no (<, >)."""
     named = outer.var in words_of_head(inner) | {inner.var} or inner.var in words_of_head(outer)

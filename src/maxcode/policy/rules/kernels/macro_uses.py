@@ -32,6 +32,14 @@ def without_macros(unit: Unit, function: Function, body: Body) -> Body:
     return changed(body, partial(_expanded, known)) if known else body
 
 
+def pure_macros(unit: Unit, function: Function) -> frozenset[str]:
+    """The macros that compute something of their parameters alone, wherever a function uses them."""
+    if not unit.macros or _CONDITIONAL.search(unit.text):
+        return frozenset()
+    made = (one for one in unit.macros.values() if one.params is not None and is_of_parameters(one))
+    return frozenset(one.name for one in made if _is_plain(one, function))
+
+
 def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
     """The macros in the expressions of a function that may not stand for a fixed number, by names without brackets."""
     used = {word for item in every(body) for text, _ in sides(item) for word in words_in(text)}

@@ -7,7 +7,7 @@ import re
 from maxcode.code.cpp.edit import Change
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
-from maxcode.policy.rules.kernels.kernel import Kernel, Spot
+from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Other, at, every, words_in
 
@@ -20,9 +20,9 @@ def may_free(nest: Item) -> bool:
     return not any(words & {"return", "goto", "throw"} for words in inside)
 
 
-def allocated(kernel: Kernel, body: Body) -> Change:
+def allocated(kernel: Kernel, body: Body, constants: Constants = ()) -> Change:
     """The change to a body that calls malloc and free."""
-    change, unit = kernel.change(body), kernel.unit
+    change, unit = kernel.change(body, constants), kernel.unit
     if _HEADER.search(unit.text):
         return change
     return Change((*change.patches, Patch(unit.prelude, unit.prelude, "#include <stdlib.h>\n")))

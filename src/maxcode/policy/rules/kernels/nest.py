@@ -42,7 +42,8 @@ class Declare:
 @final
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``target op value;`` where ``op`` is ``=`` or a compound assignment."""
+    """``target op value;`` where ``op`` is ``=`` or a compound assignment; ``max=`` and ``min=`` keep the greater or
+    the lesser of the two."""
 
     target: str
     op: str
@@ -90,6 +91,9 @@ def _text(item: Item, indent: str) -> str:
             return f"{pragmas}{indent}{head} {{\n{printed(item.body, deeper)}{indent}}}\n"
         case Declare():
             return f"{indent}{item.type} {item.name} = {item.value};\n"
+        case Assign(op="max=" | "min="):
+            kept = (greatest_of if item.op == "max=" else least_of)(item.target, item.value)
+            return f"{indent}{item.target} = {kept};\n"
         case Assign():
             return f"{indent}{item.target} {item.op} {item.value};\n"
         case Branch():

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.kernels.effects import elements, sides
 from maxcode.policy.rules.kernels.nest import (
@@ -33,8 +34,8 @@ _TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the l
 _WHOLE = re.compile(r"\babs ?(?=\()|\. ?(?:size|length) ?\( ?\)|\(int\) ?\w+ ?\([^()]*\)")
 
 
-def read(body: Node) -> Body:
-    """The items of a ``{...}`` node."""
+def read(body: Node, pure: frozenset[str] = PURE) -> Body:
+    """The items of a ``{...}`` node; ``pure``: functions and macros that only compute a value."""
     found: list[Item] = []
     pragmas: list[str] = []
     for child in body.named_children:
@@ -44,7 +45,7 @@ def read(body: Node) -> Body:
             pragmas.append(_flat(text_of(child)))
             continue
         told = any(_TOLD.search(line) for line in pragmas)
-        items = (Other(text_of(child)),) if told else _items(child)
+        items = (Other(text_of(child)),) if told else _items(child, pure)
         if pragmas and items and isinstance(items[0], Loop):
             items = (replace(items[0], pragmas=tuple(pragmas)), *items[1:])
         elif pragmas:
@@ -70,25 +71,25 @@ def _text(node: Node) -> str:
     return _flat(whole.decode("utf-8", "surrogateescape"))
 
 
-def _items(node: Node) -> tuple[Item, ...]:
+def _items(node: Node, pure: frozenset[str]) -> tuple[Item, ...]:
     made: tuple[Item, ...] | None = None
     if node.type == "for_statement":
-        loop = _loop(node)
+        loop = _loop(node, pure)
         made = (loop,) if loop is not None else None
     elif node.type == "declaration":
         made = _declarations(node)
     elif node.type == "expression_statement":
         made = _assignment(node)
     elif node.type == "if_statement":
-        made = _branch(node)
+        made = _branch(node, pure)
     return made if made is not None else (Other(text_of(node)),)
 
 
-def _block(node: Node) -> Body:
-    return read(node) if node.type == "compound_statement" else _items(node)
+def _block(node: Node, pure: frozenset[str]) -> Body:
+    return read(node, pure) if node.type == "compound_statement" else _items(node, pure)
 
 
-def _loop(node: Node) -> Loop | None:
+def _loop(node: Node, pure: frozenset[str]) -> Loop | None:
     head = [node.child_by_field_name(name) for name in ("initializer", "condition", "update", "body")]
     if any(part is None for part in head):
         return None
@@ -109,11 +110,12 @@ def _loop(node: Node) -> Loop | None:
     if (stop[1][0] == ">") != ("--" in move.groups()):
         return None
     if stop[1][0] == ">":
-        return _mirrored(Loop(var, low, stop[2], "1", _block(body), type=first[1]), stop[1], node)
+        downwards = Loop(var, low, stop[2], "1", _block(body, pure), type=first[1])
+        return _mirrored(downwards, stop[1], node, pure)
     high = _closed(stop[2]) if stop[1] == "<" else _one_more(stop[2])
     if high is None:
         return None
-    return Loop(var, low, high, move[3] or "1", _block(body), type=first[1])
+    return Loop(var, low, high, move[3] or "1", _block(body, pure), type=first[1])
 
 
 def _has_fraction(bound: str, node: Node) -> bool:
@@ -153,7 +155,7 @@ def _is_comparison(test: Node, var: str) -> bool:
     return test.type == "binary_expression" and left is not None and text_of(left) == var
 
 
-def _mirrored(loop: Loop, compare: str, node: Node) -> Loop | None:
+def _mirrored(loop: Loop, compare: str, node: Node, pure: frozenset[str]) -> Loop | None:
     """A loop that counts down from ``low`` to ``high``, as one that counts up and uses the distance from the other end;
     None if something in it may change the variable or an end, or if an end may be unsigned: it is written elsewhere."""
     first, last = _one_more(loop.low), loop.high if compare == ">=" else _one_more(loop.high)
@@ -161,7 +163,7 @@ def _mirrored(loop: Loop, compare: str, node: Node) -> Loop | None:
     names = [item.target.partition("[")[0] for item in inside if isinstance(item, Assign)]
     names += [item.name for item in inside if isinstance(item, Declare)]
     names += [item.var for item in inside if isinstance(item, Loop)]
-    hidden = any(elements(text) is None for item in inside for text, _ in sides(item))
+    hidden = any(elements(text, pure) is None for item in inside for text, _ in sides(item))
     opaque = hidden or any(isinstance(item, Other) for item in inside) or loop.type == "size_t" or loop.var in names
     if opaque or first is None or last is None or not all(re.fullmatch(r"[\w +-]+", end) for end in (first, last)):
         return None
@@ -249,11 +251,11 @@ def _two_terms(text: str) -> tuple[str, str, str] | None:
     return left.strip(), found[0].text, right.strip()
 
 
-def _branch(node: Node) -> tuple[Item, ...] | None:
+def _branch(node: Node, pure: frozenset[str]) -> tuple[Item, ...] | None:
     test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     other = node.child_by_field_name("alternative")
     if test is None or then is None:
         return None
     inside = other.named_children[-1] if other is not None and other.type == "else_clause" else other
     text = _text(test)
-    return (Branch(text[1:-1].strip(), _block(then), _block(inside) if inside is not None else ()),)
+    return (Branch(text[1:-1].strip(), _block(then, pure), _block(inside, pure) if inside is not None else ()),)

@@ -54,20 +54,20 @@ def _shortened(kernel: Kernel, spot: Spot, item: Assign | Declare) -> Assign | D
     """The statement in its new order, or as it is."""
     if not isinstance(item, Assign) or item.op != "=" or not kernel.is_double(item.target.partition("[")[0]):
         return item
-    inside, factor = _scaled(item.value)
+    inside, factor = scaled(item.value)
     terms = terms_of(inside)
-    if not terms or not all(_is_double(kernel, term.text) for term in terms):
+    if not terms or not all(is_double(kernel, term.text) for term in terms):
         return item
-    late = [term for term in terms if _is_late(spot, term.text)]
+    late = [term for term in terms if is_late(spot, term.text)]
     rest = [term for term in terms if term not in late]
     if not late or not rest or (not factor and terms[-len(late) :] == late):
         return item
     if not factor:
-        return replace(item, value=_written([*rest, *late]))
-    return replace(item, value=f"({_written(rest)}) * {factor} + {factor} * ({_written(late)})")
+        return replace(item, value=written([*rest, *late]))
+    return replace(item, value=f"({written(rest)}) * {factor} + {factor} * ({written(late)})")
 
 
-def _scaled(text: str) -> tuple[str, str]:
+def scaled(text: str) -> tuple[str, str]:
     """``(x) / 3.0`` and ``(x) * 3.0`` as x and a factor; the text itself and no factor for anything else."""
     words = lexed(text)
     data = text.encode("utf-8", "surrogateescape")
@@ -109,19 +109,19 @@ def terms_of(text: str) -> list[Term]:
     return [Term(sign, part) for (sign, *_), part in zip(cuts, parts, strict=True)] if all(parts) else []
 
 
-def _written(terms: Sequence[Term]) -> str:
+def written(terms: Sequence[Term]) -> str:
     first, *others = terms
     start = first.text if first.sign == "+" else f"-{first.text}"
     return start + "".join(f" {term.sign} {term.text}" for term in others)
 
 
-def _is_double(kernel: Kernel, term: str) -> bool:
+def is_double(kernel: Kernel, term: str) -> bool:
     """Whether a term is a double: whole numbers would be added in another type in another order."""
     found = elements(term)
     return found is not None and any(kernel.is_double(array) for array, _ in found)
 
 
-def _is_late(spot: Spot, term: str) -> bool:
+def is_late(spot: Spot, term: str) -> bool:
     """Whether a term reads what an earlier iteration of the loop writes."""
     writes = tuple(Assign(item.target, "=", "0.0") for item in spot.loop.body if isinstance(item, Assign))
     seen = effect((replace(spot.loop, body=(*writes, Declare("double", "term", term))),), spot.above)

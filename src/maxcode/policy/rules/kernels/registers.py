@@ -99,15 +99,15 @@ def index_split(unit: Unit) -> Iterator[Edit]:
     after."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            found = _met(kernel, spot) if is_innermost(spot.loop) else None
+            found = met(kernel, spot) if is_innermost(spot.loop) else None
             if found is not None:
                 element, place = found
-                body = put(kernel.body, spot.path, [_split_at(kernel, spot.loop, element, place)])
+                body = put(kernel.body, spot.path, [split_at(kernel, spot.loop, element, place)])
                 what = f"splits the loop over {spot.loop.var} at {place}, where it writes {element}"
                 yield kernel.edit("index_split", spot.name, (), what, kernel.change(body))
 
 
-def _met(kernel: Kernel, spot: Spot) -> tuple[str, str] | None:
+def met(kernel: Kernel, spot: Spot) -> tuple[str, str] | None:
     """The one element that every iteration of a loop of one statement reads, and which iteration writes it."""
     loop = spot.loop
     match loop.body:
@@ -133,7 +133,7 @@ def _met(kernel: Kernel, spot: Spot) -> tuple[str, str] | None:
     return (f"{target[1]}[{still[0]}]", text) if plain and kind and not split_before else None
 
 
-def _split_at(kernel: Kernel, loop: Loop, element: str, place: str) -> Branch:
+def split_at(kernel: Kernel, loop: Loop, element: str, place: str) -> Branch:
     array = element.partition("[")[0]
     first = kernel.fresh(f"{array}_before")
     last = kernel.fresh(f"{array}_after", (first,))

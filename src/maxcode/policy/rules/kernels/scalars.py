@@ -112,17 +112,17 @@ def expand(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         whole = privatised(kernel)
         for spot in whole.spots:
-            made = _expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
+            made = expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
             if made is not None:
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
-                body = _placed(whole.body, spot, made)
+                body = placed(whole.body, spot, made)
                 yield kernel.edit("expand", spot.name, (), what, allocated(whole, body))
             if may_free(at(whole.body, spot.path[:1])):
                 yield from rows_of_arrays(whole, spot)
 
 
-def _placed(body: Body, spot: Spot, made: _Expanded) -> Body:
+def placed(body: Body, spot: Spot, made: Expanded) -> Body:
     """The items with the loops in place, and the memory made before the whole nest and freed after it."""
     top = spot.path[:1]
     inside: Sequence[Item] = made.loops
@@ -140,7 +140,7 @@ def privatised(kernel: Kernel) -> Kernel:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Expanded:
+class Expanded:
     """The loops after an expansion, the names kept, and the statements that make and free their arrays."""
 
     names: tuple[str, ...]
@@ -149,7 +149,8 @@ class _Expanded:
     freeing: tuple[Item, ...]
 
 
-def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
+def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
+    """The loop with its scalars in arrays, split; None if they cannot be kept so, or if it stays whole."""
     loop = spot.loop
     made = [item for item in loop.body if isinstance(item, Declare)]
     plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and is_fixed(kernel, spot)
@@ -174,4 +175,4 @@ def _expanded(kernel: Kernel, spot: Spot) -> _Expanded | None:
     size = f"((size_t)({loop.high} > 0 ? {loop.high} : 0) + 1)"
     making = [f"{i.type} *{arrays[i.name]} = ({i.type} *)malloc({size} * sizeof({i.type}));" for i in made]
     freeing = [f"free({array});" for array in arrays.values()]
-    return _Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
+    return Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))

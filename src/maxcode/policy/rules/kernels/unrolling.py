@@ -1,4 +1,4 @@
-"""Steps that take several iterations at once: jam, accumulators."""
+"""Steps that take several iterations at once: jam, overlap, accumulators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maxcode.code.polyhedral.dependences import SUMS
 from maxcode.code.polyhedral.polynomials import ONE, added, coefficient, number, polynomial, written_out
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.legality import apart, jammable
+from maxcode.policy.rules.kernels.legality import apart, jammable, waits
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -35,34 +35,52 @@ from maxcode.policy.rules.kernels.nest import (
 from maxcode.policy.rules.kernels.scalars import privatised
 
 JAMS = (2, 3, 4, 6, 8)
+ROWS = (4, 8)
 COUNTS = (2, 4, 8, 16)
 _LARGEST = 80  # statements in a jammed body
 
 
 def jam(unit: Unit) -> Iterator[Edit]:
     """Unrolls a loop and joins the inner loops of the copies, so that loaded values are used more than once."""
+    for kernel, spot, joins in _jammable(unit):
+        yield from _jams(kernel, spot, joins, ("jam", JAMS))
+
+
+def overlap(unit: Unit) -> Iterator[Edit]:
+    """Takes several rows at once, in each of which a value waits for the one before it, so that the waits overlap."""
+    for kernel, spot, joins in _jammable(unit):
+        inner = [item for item in spot.loop.body if isinstance(item, Loop)]
+        if any(waits(item, (*spot.above, spot.loop)) for item in inner):
+            yield from _jams(kernel, spot, joins, ("overlap", ROWS))
+
+
+def _jammable(unit: Unit) -> Iterator[tuple[Kernel, Spot, frozenset[str]]]:
+    """The loops whose iterations may be taken together, with the elements to which copies are added as one sum."""
     for kernel in map(privatised, kernels(unit)):
         for spot in kernel.spots:
             loop = spot.loop
-            size = _size(loop.body)
             inside = any(isinstance(item, Loop) for item in loop.body)
             plain = loop.step == "1" and not loop.pragmas and kernel.counts_signed(loop, *_moving(loop))
             if (
                 not inside
                 or not plain
-                or size is None
+                or _size(loop.body) is None
                 or hides((loop,))
                 or _depends(loop, loop.body)
                 or not jammable(loop, spot.above)
             ):
                 continue
             sums = (item for item in every(loop.body) if isinstance(item, Assign) and item.op in SUMS)
-            joins = frozenset(item.target for item in sums if _keeps_type(kernel, item))
-            for factor in JAMS:
-                if size * factor <= _LARGEST and not _hide_others(loop, factor):
-                    body = put(kernel.body, spot.path, _jammed(loop, factor, joins))
-                    what = f"takes {factor} iterations of the loop over {loop.var} at once"
-                    yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
+            yield kernel, spot, frozenset(item.target for item in sums if _keeps_type(kernel, item))
+
+
+def _jams(kernel: Kernel, spot: Spot, joins: frozenset[str], step: tuple[str, tuple[int, ...]]) -> Iterator[Edit]:
+    rule, factors = step
+    for factor in factors:
+        if (_size(spot.loop.body) or 0) * factor <= _LARGEST and not _hide_others(spot.loop, factor):
+            body = put(kernel.body, spot.path, _jammed(spot.loop, factor, joins))
+            what = f"takes {factor} iterations of the loop over {spot.loop.var} at once"
+            yield kernel.edit(rule, spot.name, (("factor", factor),), what, kernel.change(body))
 
 
 def _size(body: Body) -> int | None:

@@ -1,0 +1,1 @@
+void paths(int n, const double *A, double *out);
