@@ -1,11 +1,12 @@
 """PolyBench/C: the built-in policy beside compilers and polyhedral tools, all sides in the same passes.
 
     python benchmarks/polybench.py [gemm lu ...] [--sizes MEDIUM LARGE] [--cores 1 2] [--budget 64] [--seeds 3]
-                                   [--minutes 25] [--clang clang-19] [--out runs/polybench] [--read]
+                                   [--search MEDIUM] [--minutes 25] [--clang clang-19] [--out runs/polybench] [--read]
 
 `MAXCODE_POLYBENCH` is the folder of PolyBench/C 4.2.1 (docs/how-to/suites.md).  The policy searches once a kernel and
-seed.  Its winners then run in one session with the kernel of the suite, built by `gcc -O3 -march=native`, and with
-PolyBench's own text (`anchors/texts.py`) in these builds:
+seed, at the size that is timed or, with --search, at another one, which is sooner done.  Its winners then run in one
+session with the kernel of the suite, built by `gcc -O3 -march=native`, and with PolyBench's own text
+(`anchors/texts.py`) in these builds:
 
     own text    gcc -O3 -march=native: what constant sizes, `restrict` and subscripts are worth
     fast math   gcc with -ffast-math: sums in any order, as the tolerance of the suite permits the policy too
@@ -58,7 +59,7 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 from trust.rows import Row, Rows
 
-VARS = ("kernel", "size", "cores", "budget", "seeds", "passes", "clang")
+VARS = ("kernel", "size", "search", "cores", "budget", "seeds", "passes", "clang")
 _BYTES = {"double": 8, "float": 4, "int": 4, "long": 8}
 
 
@@ -69,6 +70,7 @@ class Task:
 
     kernel: str
     size: str
+    search: str
     cores: int
     budget: int
     seeds: int
@@ -91,9 +93,9 @@ class Task:
 
     def request(self, seed: int, out: Path) -> Request:
         """The policy's search with one seed."""
-        folder = out / f"{self.kernel}-{self.size}-{self.cores}-{self.budget}-{seed}"
+        folder = out / f"{self.kernel}-{self.search}-{self.cores}-{self.budget}-{seed}"
         return Request(
-            self.source,
+            Path(f"polybench:{self.kernel}/{self.search}"),
             policy="kernels",
             method="elites+maxcode",
             budget=self.budget,
@@ -279,7 +281,16 @@ def tasks(options: argparse.Namespace) -> list[Task]:
     """What is asked for; all kernels at one size and number of cores before the next."""
     names = options.kernels or [str(one.path).partition(":")[2] for one in expanded([Path("polybench:all")]).sources]
     return [
-        Task(name.partition("/")[0], size, cores, options.budget, options.seeds, options.pairs, options.clang)
+        Task(
+            name.partition("/")[0],
+            size,
+            options.search or size,
+            cores,
+            options.budget,
+            options.seeds,
+            options.pairs,
+            options.clang,
+        )
         for size in options.sizes
         for cores in options.cores
         for name in names
@@ -303,6 +314,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", nargs="*", help="names of kernels; default: all")
     parser.add_argument("--sizes", nargs="+", default=["MEDIUM", "LARGE"])
+    parser.add_argument("--search", help="the size of the policy's searches; default: the one that is timed")
     parser.add_argument("--cores", nargs="+", type=int, choices=(1, 2), default=[1, 2])
     parser.add_argument("--budget", type=int, default=64)
     parser.add_argument("--seeds", type=int, default=3)
