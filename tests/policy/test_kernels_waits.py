@@ -64,10 +64,15 @@ def test_the_greater_or_the_lesser_of_an_element_and_a_value_is_an_extremum(
         ("T[i] > S[i] ? T[i] : S[i]", "int *T, const long *S", ""),
         ("T[i] > S[i] ? T[i] : S[i]", "short *T, const int *S", ""),
         ("T[i] > S[i] ? T[i] : S[i]", "int *T, const kind *S", "typedef unsigned kind;"),
+        ("T[i] > S[i] ? T[i] : S[i]", "int *T, const uint *S", "#include <sys/types.h>\nint g(const int *S);"),
     ],
 )
 def test_what_is_no_extremum_of_ints_stays(value: str, kinds: str, before: str) -> None:
     assert read_as(value, kinds, before)[0] == "="
+
+
+def test_types_elsewhere_in_a_program_do_not_matter_to_an_extremum() -> None:
+    assert read_as("T[i] > S[i] ? T[i] : S[i]", before="unsigned long g(size_t);") == ("max=", "S[i]")
 
 
 FOLD = """for (int i = n - 1; i >= 0; i--)
@@ -118,6 +123,14 @@ def test_a_loop_that_counts_down_stays_if_a_macro_in_it_may_use_its_variable(mac
     assert offered(whole(FOLD), "promote") == ["promote(k in f)"]
 
 
+@pytest.mark.parametrize(
+    "macro", ["#define LAST i", "#define LAST (0 * THERE)\n#define THERE (n + i)", "#define LAST n"]
+)
+def test_a_loop_that_counts_down_stays_if_a_macro_without_parameters_names_its_variable(macro: str) -> None:
+    text = whole("for (int i = n - 1; i > 0; i--) T[i] = T[i + 1] + S[LAST];", before=macro)
+    assert bool(offered(text, "carry")) == macro.endswith("n")
+
+
 # -------------------------------------------------------------------------------------------------------------- columns
 
 
@@ -154,6 +167,56 @@ def test_columns_that_depend_on_each_other_or_lie_in_rows_stay(old: str, new: st
     assert offered(function(kept), "rowwise") == []
 
 
+# -------------------------------------------------------------------------------------------------- memory that is made
+
+
+PIVOT = """for (int k = 0; k < n; k++)
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) A[i * n + j] = A[i * n + j] / 2.0 + A[i * n + k] * A[k * n + j];"""
+SCAN = "for (int j = 1; j < n; j++) A[j] = B[j] + 0.5 * A[j - 1];"
+
+
+@pytest.mark.parametrize(
+    ("leave", "macro"),
+    [
+        ("if (t > 3) return;", ""),
+        ("if (t > 3) LEAVE;", "#define LEAVE return"),
+        ("if (t > 3) LEAVE;", "#define LEAVE AWAY\n#define AWAY goto out"),
+        ("if (t > 3) GO_ON;", "#define GO_ON continue"),
+    ],
+)
+def test_nothing_leaves_a_nest_before_its_memory_is_freed(leave: str, macro: str) -> None:
+    inside = FILTER.replace("double s;", "").replace("s = 0.0", "double s = 0.0")
+    for step, nest in (("pivots", PIVOT), ("rowwise", inside)):
+        text = function(f"for (int t = 0; t < m; t++) {{ {leave} {nest} }}")
+        assert bool(offered(f"{macro}\n{text}", step)) == ("continue" in macro), step
+
+
+@pytest.mark.parametrize(
+    ("pragma", "is_taken"),
+    [
+        ("#pragma omp simd", False),
+        ("#pragma omp taskloop", False),
+        ("#pragma omp target teams distribute parallel for", False),
+        ("#pragma acc parallel loop", False),
+        ("#pragma GCC ivdep", False),
+        ("#pragma GCC unroll 2", True),
+    ],
+)
+def test_iterations_that_run_together_share_no_memory(pragma: str, is_taken: bool) -> None:
+    for step, nest in (("pivots", PIVOT), ("scan", SCAN)):
+        text = function(f"{pragma}\nfor (int t = 0; t < m; t++) {{ {nest} }}")
+        assert bool(offered(text, step)) == is_taken, step
+
+
+@pytest.mark.parametrize("step", ["scan", "carry", "pivots", "divide_once"])
+def test_an_array_that_hides_a_parameter_is_not_taken_for_it(step: str) -> None:
+    nests = f"{PIVOT} {SCAN} for (int i = 0; i < n; i++) {{ C[i] = 2 / A[i]; B[i] = 3 / A[i]; }}"
+    loop = "for (int t = 0; t < m; t++) {{ {} {} }}"
+    assert offered(function(loop.format("", nests)), step)
+    assert offered(function(loop.format("int A[99];", nests)), step) == []
+
+
 # ---------------------------------------------------------------------------------------------------------------- scans
 
 
@@ -174,6 +237,46 @@ def test_a_row_of_waiting_values_is_a_scan_in_strips() -> None:
         assert len(offered(function(text), "scan")) == 2
 
 
+@pytest.mark.parametrize(
+    ("loop", "start", "rest", "factor"),
+    [
+        ("int i = 1; i < n; i++) A[i] += B[i] - 0.5 * A[i - 1];", "A[1 - 1]", "A[i] + B[i]", "-0.5"),
+        ("int i = 1; i < n; i++) A[i] = 1.0 - A[i - 1] / 3.0;", "A[1 - 1]", "1.0", "-(1.0 / 3.0)"),
+        ("int i = -1; i < n; i++) A[i + 2] = A[i + 1] + B[i];", "A[(-1) + 1]", "B[i]", "1.0"),
+        ("int i = n; i >= 0; i--) A[i] = A[i + 1] + A[i - 1];", "A[(n - 0) + 1]", "A[(n - i) - 1]", "1.0"),
+    ],
+)
+def test_sums_onto_elements_and_loops_that_count_down_are_scans(loop: str, start: str, rest: str, factor: str) -> None:
+    made = written(taken(function(f"for ({loop}"), "scan(i in f, size=64)"))
+    assert f"double scan_before = {start};" in made
+    assert f"scan_sums[i - i0] = {rest};" in made
+    assert f"- i0, {factor}, scan_sums, scan_before);" in made
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "(int)B[i] + (int)C[i]",  # the sum of two ints, which may be too large for one
+        "(whole)B[i] + (whole)C[i]",
+        "n * (B[i] > 0.5) + m * (C[i] > 0.5)",
+        "n * m + n",
+        "abs(B[i]) + abs(C[i])",
+        "(B[i] > 0.5 ? n : m) + (C[i] > 0.5 ? n : m)",
+        "I[abs(B[i])] + I[abs(C[i])]",
+    ],
+)
+def test_whole_numbers_are_added_in_their_order(rest: str) -> None:
+    loop = f"for (int i = 1; i < n; i++) A[i] = 0.5 * A[i - 1] + {rest};"
+    text = function(loop).replace("double *C", "double *C, int *I")
+    assert [offered(text, step) for step in ("scan", "shorten")] == [[], []]
+
+
+@pytest.mark.parametrize("rest", ["2.0 * n + m * (B[i] + 1)", "s * m + s", "sqrt(B[i]) * (C[i] > 0.5)", "abs(m) * 1e3"])
+def test_sums_of_doubles_are_taken_for_such(rest: str) -> None:
+    loop = f"for (int i = 1; i < n; i++) A[i] = 0.5 * A[i - 1] + {rest};"
+    assert offered(function(loop).replace("int m,", "int m, double s,"), "scan")
+
+
 def test_a_program_has_the_scan_once() -> None:
     two = function(SWEEP + "\n" + SWEEP.replace("A[", "C["))
     made = taken(two, "scan(j in f, size=64)", "scan(j#3 in f, size=256)")
@@ -186,6 +289,8 @@ def test_a_program_has_the_scan_once() -> None:
     [
         ("/ 3.0", "/ 0.5"),  # a share of two grows
         ("/ 3.0", "/ B[i]"),
+        ("A[i * n + j - 1] +", "A[i * n + j - 1] / 0.25 +"),
+        ("A[i * n + j - 1] +", "A[i * n + j - 1] / 0.0 +"),
         ("A[i * n + j - 1] +", "A[i * n + j - 2] +"),
         ("A[i * n + j - 1] +", "A[i * n + j - 1] + A[i * n + j - 2] +"),  # waits for two
         ("A[i * n + j - 1] +", "A[i * n + j - 1] * B[j] +"),
@@ -240,7 +345,9 @@ def test_what_divides_by_two_values_divides_twice(old: str, new: str) -> None:
     assert offered(function(QUOTIENTS.replace(old, new)), "divide_once") == []
 
 
-@pytest.mark.parametrize("under", ["(i + m)", "(int)B[i]", "((int)B[i] + m)", "(B[i] > 0.5)"])
+@pytest.mark.parametrize(
+    "under", ["(i + m)", "(int)B[i]", "((int)B[i] + m)", "(B[i] > 0.5)", "(whole) B[i]", "abs(B[i])", "isdigit(B[i])"]
+)
 def test_whole_numbers_are_divided_as_they_are(under: str) -> None:
     text = QUOTIENTS.replace("(B[i] * A[i - 1] + 3.0)", under).replace("(B[i]*A[i - 1] + 3.0)", under)
     assert offered(function(text), "divide_once") == []
@@ -264,6 +371,13 @@ def test_rows_go_through_several_pivots_at_once() -> None:
     lower = made.index(f"for (int i = ({last} > 0 ? {last} : 0); i < m; i++)")
     assert above < own < below < upper < made.index("* A_above[") < lower < made.index("* A_below[")
     assert "if (0 < m && 0 < n) {\nfor (int k0 = 0;" in made
+
+
+def test_a_row_of_a_pivot_is_kept_wherever_it_is_read() -> None:
+    made = taken(function(PIVOTS.replace("* A[k * n + j]", "* (A [k * n + j] + A/* too */[k * n + j])")), "pivots(")
+    assert "* (A_above[(k - k0) * (n) + j] + A_above[(k - k0) * (n) + j])" in made
+    macro = "#define AT(p) p [k * n + j]\n"
+    assert offered(macro + function(PIVOTS.replace("* A[k * n + j]", "* A[k * n + j] * AT(A)")), "pivots") == []
 
 
 @pytest.mark.parametrize(

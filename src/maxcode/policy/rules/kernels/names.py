@@ -33,9 +33,11 @@ _OWNER = re.compile(
 def hides_access(unit: Unit, function: Function, body: Body) -> bool:
     """Whether an access of a function may not be what its text says."""
     given = {one.name for one in function.parameters if one.kind == "pointer"}
+    start = function.node.start_byte
+    made = {one.name for one in unit.variables if one.home and one.home.node.start_byte == start}
     return (
         any(_points_into(one.text) for one in every(body) if isinstance(one, Other))
-        or bool(given & _assigned(unit, function))
+        or bool(given & (_assigned(unit, function) | made))
         or not all(_is_array(unit, function, name) for name in _before(body, "["))
         or bool(hidden_macros(unit, function, body))
         or is_watched(unit, function.node.start_byte, function.node.end_byte)
