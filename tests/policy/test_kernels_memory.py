@@ -8,7 +8,6 @@ from tests.policy.test_kernels_declines import offered
 from tests.policy.test_kernels_steps import function
 from tests.policy.test_kernels_waits import FILTER
 
-
 PIVOT = """for (int k = 0; k < n; k++)
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) A[i * n + j] = A[i * n + j] / 2.0 + A[i * n + k] * A[k * n + j];"""

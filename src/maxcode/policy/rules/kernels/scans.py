@@ -42,7 +42,7 @@ from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost
 STRIPS = (64, 256)
 _BEGIN = f"{RUNTIME_BEGIN}scan ----"
 _RECIPROCAL = re.compile(r"\(1\.0 / ([\d.]+)\)|([\d.]+)")
-_DIVIDED = re.compile(r"(\(?\w+\[[^\[\]]*\]\)?) / ([\d.]+)")
+_DIVIDED = re.compile(r"(\(?\w+\[[^\[\]]*\]\)?)\s*/\s*([\d.]+)")
 _LEAST = 1e-30  # its eighth power is no denormal
 
 
