@@ -73,6 +73,11 @@ def test_what_is_no_extremum_of_ints_stays(value: str, kinds: str, before: str) 
 
 def test_types_elsewhere_in_a_program_do_not_matter_to_an_extremum() -> None:
     assert read_as("T[i] > S[i] ? T[i] : S[i]", before="unsigned long g(size_t);") == ("max=", "S[i]")
+    value = "T[i + h] > S[i - h] ? T[i + h] : S[i - h]"
+    (kernel,) = kernels(
+        Unit("c", f"void f(int *T, int *S, long h) {{ for (int i = 0; i < 9; i++) T[i + h] = {value}; }}")
+    )
+    assert "max=" in repr(kernel.body)
 
 
 FOLD = """for (int i = n - 1; i >= 0; i--)

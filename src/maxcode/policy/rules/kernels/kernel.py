@@ -180,7 +180,11 @@ def _in_one_form(unit: Unit, function: Function, body: Body) -> Body:
     arrays = {one.name for one in function.parameters if one.kind == "pointer" and one.type == "int"} & ints
     if not arrays:
         return exact
-    return with_extrema(exact, arrays, lambda item: "." not in item.value and words_in(item.value) <= ints)
+    return with_extrema(exact, arrays, lambda item: _is_made_of(re.sub(r"\[[^\[\]]*\]", "", item.value), ints))
+
+
+def _is_made_of(value: str, ints: frozenset[str]) -> bool:
+    return "." not in value and words_in(value) <= ints
 
 
 def _ints(unit: Unit, function: Function) -> frozenset[str]:
