@@ -20,7 +20,7 @@ from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.extrema import with_extrema
 from maxcode.policy.rules.kernels.macro_uses import counts_down_in_macro, pure_macros, without_macros
-from maxcode.policy.rules.kernels.names import hides_access, reals
+from maxcode.policy.rules.kernels.names import declared_in, hides_access, reals
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -125,15 +125,9 @@ class Kernel:
 
     def is_double_number(self, name: str) -> bool:
         """Whether a name is only declared as a scalar double, as a parameter or inside the function."""
-        given = any((one.name, one.kind, one.type) == (name, "value", "double") for one in self.function.parameters)
-        inside = given and any(one.name == name and one.home == self.function for one in self.unit.variables)
-        return (given and not inside) or self.is_local_double(name)
-
-    def is_local_double(self, name: str) -> bool:
-        """Whether a name is only declared as a scalar double, inside the function."""
-        local = {item.type for item in every(self.body) if isinstance(item, Declare) and item.name == name}
-        made = any(re.fullmatch(rf"double (\w+ ?, ?)*{name}( ?, ?\w+)*;", text) for text in self._others)
-        return local == {"double"} or (made and not local)
+        kinds = [(one.form, one.type) for one in declared_in(self.unit, self.function) if one.name == name]
+        kinds += [(one.kind, one.type) for one in self.function.parameters if one.name == name]
+        return bool(kinds) and all(kind in (("value", "double"), ("plain", "double")) for kind in kinds)
 
     @property
     def _others(self) -> list[str]:
@@ -189,9 +183,7 @@ def _is_made_of(value: str, ints: frozenset[str]) -> bool:
 
 def _ints(unit: Unit, function: Function) -> frozenset[str]:
     """The parameters and variables of a function that hold ints, or what becomes one in arithmetic."""
-    start = function.node.start_byte
-    inside = [(one.name, one.type) for one in unit.variables if one.home and one.home.node.start_byte == start]
-    kinds = [*inside, *((one.name, one.type) for one in function.parameters)]
+    kinds = [(one.name, one.type) for one in (*declared_in(unit, function), *function.parameters)]
     others = {name for name, kind in kinds if unit.resolve(kind) not in _INTS}
     return frozenset(name for name, _ in kinds if name not in others)
 
