@@ -226,6 +226,18 @@ def test_whole_numbers_are_added_in_their_order(rest: str) -> None:
     assert [offered(text, step) for step in ("scan", "shorten")] == [[], []]
 
 
+@pytest.mark.parametrize("other", ["int s = n;", "int t, s; s = n;", "for (int s = 0; s < n; s++)"])
+def test_a_number_that_hides_a_double_is_not_taken_for_it(other: str) -> None:
+    text = "double s = 1.0; for (int k = 0; k < n; k++) {{ {} for (int i = 1; i < n; i++) {} }}"
+    for step, loop in (
+        ("scan", "A[i] = A[i - 1] + s * m + s;"),
+        ("divide_once", "{ A[i] = 2 / s; B[i] = 3 / s; }"),
+        ("accumulators", "s += B[i];"),
+    ):
+        assert offered(function(text.format("", loop)), step)
+        assert offered(function(text.format(other, loop)), step) == []
+
+
 @pytest.mark.parametrize("rest", ["2.0 * n + m * (B[i] + 1)", "s * m + s", "sqrt(B[i]) * (C[i] > 0.5)", "abs(m) * 1e3"])
 def test_sums_of_doubles_are_taken_for_such(rest: str) -> None:
     loop = f"for (int i = 1; i < n; i++) A[i] = 0.5 * A[i - 1] + {rest};"
@@ -306,6 +318,12 @@ def test_what_divides_by_two_values_divides_twice(old: str, new: str) -> None:
 def test_whole_numbers_are_divided_as_they_are(under: str) -> None:
     text = QUOTIENTS.replace("(B[i] * A[i - 1] + 3.0)", under).replace("(B[i]*A[i - 1] + 3.0)", under)
     assert offered(function(text), "divide_once") == []
+
+
+@pytest.mark.parametrize(("between", "times"), [("", 1), ("d = d + 1.0;", 0), ("d += 1.0;", 0)])
+def test_a_scalar_that_is_the_divisor_keeps_its_value(between: str, times: int) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{ double d = B[i]; A[i] = 2 / d; {between} C[i] = m / d; }}"
+    assert len(offered(function(loop), "divide_once")) == times
 
 
 # --------------------------------------------------------------------------------------------------------------- pivots

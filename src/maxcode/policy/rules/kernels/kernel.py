@@ -183,7 +183,8 @@ def _is_made_of(value: str, ints: frozenset[str]) -> bool:
 
 def _ints(unit: Unit, function: Function) -> frozenset[str]:
     """The parameters and variables of a function that hold ints, or what becomes one in arithmetic."""
-    kinds = [(one.name, one.type) for one in (*declared_in(unit, function), *function.parameters)]
+    kinds = [(one.name, one.type) for one in declared_in(unit, function)]
+    kinds += [(one.name, one.type) for one in function.parameters]
     others = {name for name, kind in kinds if unit.resolve(kind) not in _INTS}
     return frozenset(name for name, _ in kinds if name not in others)
 
