@@ -20,11 +20,22 @@ def _filter(random: Random) -> str:
 
 def _recurrence(random: Random) -> str:
     late = random.choice(
-        ["A[i * n + j - 1]", "A[i * n + j - 1]", "0.5 * A[i * n + j - 1]", "A[i * n + j - 2]", "A[(i - 1) * n + j]"]
+        [
+            "A[i * n + j - 1]",
+            "A[i * n + j + 1]",
+            "0.5 * A[i * n + j - 1]",
+            "A[i * n + j - 1] / 2.0",
+            "A[i * n + j - 2]",
+            "A[(i - 1) * n + j]",
+        ]
     )
     rest = random.choice(["B[j]", "A[i * n + j + 1]", "A[i * n + j]", "A[(i + 1) * n + j - 1]", "A[m]"])
     value = random.choice([f"({rest} - {late} + B[i]) / 4.0", f"{rest} + 0.25 * {late}"])
-    return f"for (int i = 1; i < n - 1; i++) for (int j = 2; j < n - 1; j++) A[i * n + j] = {value};\n"
+    head, op = (
+        random.choice(["int j = 2; j < n - 1; j++", "int j = n - 2; j >= 2; j--"]),
+        random.choice(["=", "=", "+="]),
+    )
+    return f"for (int i = 1; i < n - 1; i++) for ({head}) A[i * n + j] {op} {value};\n"
 
 
 def _quotients(random: Random) -> str:

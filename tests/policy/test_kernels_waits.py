@@ -64,10 +64,20 @@ def test_the_greater_or_the_lesser_of_an_element_and_a_value_is_an_extremum(
         ("T[i] > S[i] ? T[i] : S[i]", "int *T, const long *S", ""),
         ("T[i] > S[i] ? T[i] : S[i]", "short *T, const int *S", ""),
         ("T[i] > S[i] ? T[i] : S[i]", "int *T, const kind *S", "typedef unsigned kind;"),
+        ("T[i] > S[i] ? T[i] : S[i]", "int *T, const uint *S", "#include <sys/types.h>\nint g(const int *S);"),
     ],
 )
 def test_what_is_no_extremum_of_ints_stays(value: str, kinds: str, before: str) -> None:
     assert read_as(value, kinds, before)[0] == "="
+
+
+def test_types_elsewhere_in_a_program_do_not_matter_to_an_extremum() -> None:
+    assert read_as("T[i] > S[i] ? T[i] : S[i]", before="unsigned long g(size_t);") == ("max=", "S[i]")
+    value = "T[i + h] > S[i - h] ? T[i + h] : S[i - h]"
+    (kernel,) = kernels(
+        Unit("c", f"void f(int *T, int *S, long h) {{ for (int i = 0; i < 9; i++) T[i + h] = {value}; }}")
+    )
+    assert "max=" in repr(kernel.body)
 
 
 FOLD = """for (int i = n - 1; i >= 0; i--)
@@ -116,6 +126,14 @@ def test_a_fold_of_doubles_keeps_its_order() -> None:
 def test_a_loop_that_counts_down_stays_if_a_macro_in_it_may_use_its_variable(macro: str) -> None:
     assert offered(whole(FOLD, before=macro), "promote") == []
     assert offered(whole(FOLD), "promote") == ["promote(k in f)"]
+
+
+@pytest.mark.parametrize(
+    "macro", ["#define LAST i", "#define LAST (0 * THERE)\n#define THERE (n + i)", "#define LAST n"]
+)
+def test_a_loop_that_counts_down_stays_if_a_macro_without_parameters_names_its_variable(macro: str) -> None:
+    text = whole("for (int i = n - 1; i > 0; i--) T[i] = T[i + 1] + S[LAST];", before=macro)
+    assert bool(offered(text, "carry")) == macro.endswith("n")
 
 
 # -------------------------------------------------------------------------------------------------------------- columns
@@ -174,6 +192,58 @@ def test_a_row_of_waiting_values_is_a_scan_in_strips() -> None:
         assert len(offered(function(text), "scan")) == 2
 
 
+@pytest.mark.parametrize(
+    ("loop", "start", "rest", "factor"),
+    [
+        ("int i = 1; i < n; i++) A[i] += B[i] - 0.5 * A[i - 1];", "A[1 - 1]", "A[i] + B[i]", "-0.5"),
+        ("int i = 1; i < n; i++) A[i] = 1.0 - A[i - 1] / 3.0;", "A[1 - 1]", "1.0", "-(1.0 / 3.0)"),
+        ("int i = -1; i < n; i++) A[i + 2] = A[i + 1] + B[i];", "A[(-1) + 1]", "B[i]", "1.0"),
+        ("int i = n; i >= 0; i--) A[i] = A[i + 1] + A[i - 1];", "A[(n - 0) + 1]", "A[(n - i) - 1]", "1.0"),
+    ],
+)
+def test_sums_onto_elements_and_loops_that_count_down_are_scans(loop: str, start: str, rest: str, factor: str) -> None:
+    made = written(taken(function(f"for ({loop}"), "scan(i in f, size=64)"))
+    assert f"double scan_before = {start};" in made
+    assert f"scan_sums[i - i0] = {rest};" in made
+    assert f"- i0, {factor}, scan_sums, scan_before);" in made
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "(int)B[i] + (int)C[i]",  # the sum of two ints, which may be too large for one
+        "(whole)B[i] + (whole)C[i]",
+        "n * (B[i] > 0.5) + m * (C[i] > 0.5)",
+        "n * m + n",
+        "abs(B[i]) + abs(C[i])",
+        "(B[i] > 0.5 ? n : m) + (C[i] > 0.5 ? n : m)",
+        "I[abs(B[i])] + I[abs(C[i])]",
+    ],
+)
+def test_whole_numbers_are_added_in_their_order(rest: str) -> None:
+    loop = f"for (int i = 1; i < n; i++) A[i] = 0.5 * A[i - 1] + {rest};"
+    text = function(loop).replace("double *C", "double *C, int *I")
+    assert [offered(text, step) for step in ("scan", "shorten")] == [[], []]
+
+
+@pytest.mark.parametrize("other", ["int s = n;", "int t, s; s = n;", "for (int s = 0; s < n; s++)"])
+def test_a_number_that_hides_a_double_is_not_taken_for_it(other: str) -> None:
+    text = "double s = 1.0; for (int k = 0; k < n; k++) {{ {} for (int i = 1; i < n; i++) {} }}"
+    for step, loop in (
+        ("scan", "A[i] = A[i - 1] + s * m + s;"),
+        ("divide_once", "{ A[i] = 2 / s; B[i] = 3 / s; }"),
+        ("accumulators", "s += B[i];"),
+    ):
+        assert offered(function(text.format("", loop)), step)
+        assert offered(function(text.format(other, loop)), step) == []
+
+
+@pytest.mark.parametrize("rest", ["2.0 * n + m * (B[i] + 1)", "s * m + s", "sqrt(B[i]) * (C[i] > 0.5)", "abs(m) * 1e3"])
+def test_sums_of_doubles_are_taken_for_such(rest: str) -> None:
+    loop = f"for (int i = 1; i < n; i++) A[i] = 0.5 * A[i - 1] + {rest};"
+    assert offered(function(loop).replace("int m,", "int m, double s,"), "scan")
+
+
 def test_a_program_has_the_scan_once() -> None:
     two = function(SWEEP + "\n" + SWEEP.replace("A[", "C["))
     made = taken(two, "scan(j in f, size=64)", "scan(j#3 in f, size=256)")
@@ -186,6 +256,8 @@ def test_a_program_has_the_scan_once() -> None:
     [
         ("/ 3.0", "/ 0.5"),  # a share of two grows
         ("/ 3.0", "/ B[i]"),
+        ("A[i * n + j - 1] +", "A[i * n + j - 1] / 0.25 +"),
+        ("A[i * n + j - 1] +", "A[i * n + j - 1] / 0.0 +"),
         ("A[i * n + j - 1] +", "A[i * n + j - 2] +"),
         ("A[i * n + j - 1] +", "A[i * n + j - 1] + A[i * n + j - 2] +"),  # waits for two
         ("A[i * n + j - 1] +", "A[i * n + j - 1] * B[j] +"),
@@ -240,10 +312,18 @@ def test_what_divides_by_two_values_divides_twice(old: str, new: str) -> None:
     assert offered(function(QUOTIENTS.replace(old, new)), "divide_once") == []
 
 
-@pytest.mark.parametrize("under", ["(i + m)", "(int)B[i]", "((int)B[i] + m)", "(B[i] > 0.5)"])
+@pytest.mark.parametrize(
+    "under", ["(i + m)", "(int)B[i]", "((int)B[i] + m)", "(B[i] > 0.5)", "(whole) B[i]", "abs(B[i])", "isdigit(B[i])"]
+)
 def test_whole_numbers_are_divided_as_they_are(under: str) -> None:
     text = QUOTIENTS.replace("(B[i] * A[i - 1] + 3.0)", under).replace("(B[i]*A[i - 1] + 3.0)", under)
     assert offered(function(text), "divide_once") == []
+
+
+@pytest.mark.parametrize(("between", "times"), [("", 1), ("d = d + 1.0;", 0), ("d += 1.0;", 0)])
+def test_a_scalar_that_is_the_divisor_keeps_its_value(between: str, times: int) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{ double d = B[i]; A[i] = 2 / d; {between} C[i] = m / d; }}"
+    assert len(offered(function(loop), "divide_once")) == times
 
 
 # --------------------------------------------------------------------------------------------------------------- pivots
@@ -264,6 +344,13 @@ def test_rows_go_through_several_pivots_at_once() -> None:
     lower = made.index(f"for (int i = ({last} > 0 ? {last} : 0); i < m; i++)")
     assert above < own < below < upper < made.index("* A_above[") < lower < made.index("* A_below[")
     assert "if (0 < m && 0 < n) {\nfor (int k0 = 0;" in made
+
+
+def test_a_row_of_a_pivot_is_kept_wherever_it_is_read() -> None:
+    made = taken(function(PIVOTS.replace("* A[k * n + j]", "* (A [k * n + j] + A/* too */[k * n + j])")), "pivots(")
+    assert "* (A_above[(k - k0) * (n) + j] + A_above[(k - k0) * (n) + j])" in made
+    macro = "#define AT(p) p [k * n + j]\n"
+    assert offered(macro + function(PIVOTS.replace("* A[k * n + j]", "* A[k * n + j] * AT(A)")), "pivots") == []
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ void filters(int n, int m, const double *A, double *out, double *p) {
     for (int i = 0; i < n; i++)
         for (int j = 1; j < m; j++) out[i * m + j] = 0.75 * out[i * m + j - 1] + A[i * m + j];
     for (int i = 0; i < n; i++)
+        for (int j = m - 2; j >= 0; j--) out[i * m + j] += 1.0 - out[i * m + j + 1] / 2.0;
+    for (int i = 0; i < n; i++)
         for (int j = 1; j < m; j++) {
             p[i * m + j] = -0.5 / (A[i * m + j] * p[i * m + j - 1] + 3.0);
             out[i * m + j] = (out[i * m + j] - p[i * m + j]) / (A[i * m + j] * p[i * m + j - 1] + 3.0);

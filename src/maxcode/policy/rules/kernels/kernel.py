@@ -19,8 +19,8 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.extrema import with_extrema
-from maxcode.policy.rules.kernels.macro_uses import pure_macros, without_macros
-from maxcode.policy.rules.kernels.names import hides_access, reals
+from maxcode.policy.rules.kernels.macro_uses import counts_down_in_macro, pure_macros, without_macros
+from maxcode.policy.rules.kernels.names import declared_in, hides_access, reals
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -46,17 +46,8 @@ _UP_TO = r"(?:[\s*&>]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*(?
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 _NUMBERS = ("double", "float", "int", "long")
-_WIDER = {
-    "unsigned",
-    "long",
-    "bool",
-    "_Bool",
-    "size_t",
-    "ptrdiff_t",
-    "intptr_t",
-    *(f"int{k}_t" for k in (8, 16, 32, 64)),
-}
-_WIDER |= {f"u{name}" for name in _WIDER if name.startswith("int")}  # compared with an int, one of both changes
+_SHARES = re.compile(r"\b(?:omp|acc|ivdep)\b")
+_INTS = ("int", "const int", "short", "const short", "char", "const char")  # a comparison changes none of them
 
 
 @final
@@ -80,8 +71,8 @@ class Spot:
 
     @property
     def shared(self) -> bool:
-        """Whether threads share it; the templates cannot be called by several threads at once."""
-        return any("omp parallel" in line for loop in (*self.above, self.loop) for line in loop.pragmas)
+        """Whether threads or vectors share it; the memory that a step adds is for one iteration at a time."""
+        return any(_SHARES.search(line) for loop in (*self.above, self.loop) for line in loop.pragmas)
 
 
 @final
@@ -132,11 +123,11 @@ class Kernel:
         kind = "double" if self.is_double(array) else given.get(array, "")
         return kind if kind in _NUMBERS else ""
 
-    def is_local_double(self, name: str) -> bool:
-        """Whether a name is only declared as a scalar double, inside the function."""
-        local = {item.type for item in every(self.body) if isinstance(item, Declare) and item.name == name}
-        made = any(re.fullmatch(rf"double (\w+ ?, ?)*{name}( ?, ?\w+)*;", text) for text in self._others)
-        return local == {"double"} or (made and not local)
+    def is_double_number(self, name: str) -> bool:
+        """Whether a name is only declared as a scalar double, as a parameter or inside the function."""
+        kinds = [(one.form, one.type) for one in declared_in(self.unit, self.function) if one.name == name]
+        kinds += [(one.kind, one.type) for one in self.function.parameters if one.name == name]
+        return bool(kinds) and all(kind in (("value", "double"), ("plain", "double")) for kind in kinds)
 
     @property
     def _others(self) -> list[str]:
@@ -168,6 +159,7 @@ def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
     named = (function for function in unit.functions if not function.method and function.name != "main")
     plain = (one for one in named if not _jumps(one.body) and not is_given_one_array_twice(unit, one))
+    plain = (one for one in plain if not counts_down_in_macro(unit, one))
     read_in = ((one, without_macros(unit, one, read(one.body, PURE | pure_macros(unit, one)))) for one in plain)
     clear = (
         (one, body) for one, body in read_in if any(True for _ in loops(body)) and not hides_access(unit, one, body)
@@ -178,10 +170,23 @@ def kernels(unit: Unit) -> tuple[Kernel, ...]:
 def _in_one_form(unit: Unit, function: Function, body: Body) -> Body:
     """The items with casts where a number loses its fraction, sums that are exact, and extrema of whole numbers."""
     exact = _exact(unit, _whole_numbers(body, reals(unit, function)))
-    if unit.words & _WIDER or not unit.words & {"int"}:
+    ints = _ints(unit, function)
+    arrays = {one.name for one in function.parameters if one.kind == "pointer" and one.type == "int"} & ints
+    if not arrays:
         return exact
-    arrays = {one.name for one in function.parameters if one.kind == "pointer" and one.type == "int"}
-    return with_extrema(exact, arrays, lambda item: _is_whole(unit, item))
+    return with_extrema(exact, arrays, lambda item: _is_made_of(re.sub(r"\[[^\[\]]*\]", "", item.value), ints))
+
+
+def _is_made_of(value: str, ints: frozenset[str]) -> bool:
+    return "." not in value and words_in(value) <= ints
+
+
+def _ints(unit: Unit, function: Function) -> frozenset[str]:
+    """The parameters and variables of a function that hold ints, or what becomes one in arithmetic."""
+    kinds = [(one.name, one.type) for one in declared_in(unit, function)]
+    kinds += [(one.name, one.type) for one in function.parameters]
+    others = {name for name, kind in kinds if unit.resolve(kind) not in _INTS}
+    return frozenset(name for name, _ in kinds if name not in others)
 
 
 def _jumps(body: Node) -> bool:

@@ -16,6 +16,7 @@ from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, chang
 _MANY = 16  # uses inside one another; with more of them the text stays
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|undef)", re.MULTILINE)
 _EXPRESSION = re.compile(r"[\w\s.+\-*/%()\[\],<>!&|?:]+|(?:[<>=!]=|&&|\|\|)")
+_DOWN = re.compile(r"--\s*(\w+)|(\w+)\s*(?:--|-=)")
 _FIXED = PURE | {"acos", "asin", "sinh", "cosh", "tanh", "expf", "logf", "exp2", "expm1", "log1p"}
 _MOVES = ("[", "++", "--", "=", "+=", "-=", "{", ";", "->", ".")
 
@@ -38,6 +39,14 @@ def pure_macros(unit: Unit, function: Function) -> frozenset[str]:
         return frozenset()
     made = (one for one in unit.macros.values() if one.params is not None and is_of_parameters(one))
     return frozenset(one.name for one in made if _is_plain(one, function))
+
+
+def counts_down_in_macro(unit: Unit, function: Function) -> bool:
+    """Whether a macro that a function uses names a variable that counts down in it: loops over it are turned round."""
+    text = unit.between(function.body.start_byte, function.body.end_byte)
+    down = {name for pair in _DOWN.findall(text) for name in pair} if unit.macros else set[str]()
+    used = [unit.macros[word] for word in words_behind(unit, text) if word in unit.macros]
+    return any(token.text in down and token.text not in (one.params or ()) for one in used for token in one.body)
 
 
 def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:

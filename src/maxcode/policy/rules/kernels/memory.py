@@ -9,14 +9,15 @@ from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Other, at, every, words_in
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, Other, at, every, words_in
 
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
 
-def may_free(nest: Item) -> bool:
-    """Whether nothing leaves a nest before its end, after which memory is freed."""
-    inside = [words_in(item.text) for item in every((nest,)) if isinstance(item, Other)]
+def may_free(kernel: Kernel, spot: Spot) -> bool:
+    """Whether nothing leaves the whole nest of a loop before its end, after which memory is freed."""
+    nest = at(kernel.body, spot.path[:1])
+    inside = [words_behind(kernel.unit, item.text) for item in every((nest,)) if isinstance(item, Other)]
     return not any(words & {"return", "goto", "throw"} for words in inside)
 
 

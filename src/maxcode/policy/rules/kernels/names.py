@@ -33,9 +33,10 @@ _OWNER = re.compile(
 def hides_access(unit: Unit, function: Function, body: Body) -> bool:
     """Whether an access of a function may not be what its text says."""
     given = {one.name for one in function.parameters if one.kind == "pointer"}
+    made = {one.name for one in declared_in(unit, function)}
     return (
         any(_points_into(one.text) for one in every(body) if isinstance(one, Other))
-        or bool(given & _assigned(unit, function))
+        or bool(given & (_assigned(unit, function) | made))
         or not all(_is_array(unit, function, name) for name in _before(body, "["))
         or bool(hidden_macros(unit, function, body))
         or is_watched(unit, function.node.start_byte, function.node.end_byte)
@@ -43,6 +44,12 @@ def hides_access(unit: Unit, function: Function, body: Body) -> bool:
         or _has_cast_address(unit, function)
         or bool(_before(body, "(") & _impure(unit))
     )
+
+
+def declared_in(unit: Unit, function: Function) -> list[Variable]:
+    """The variables that a function declares, in all its blocks."""
+    start = function.node.start_byte
+    return [one for one in unit.variables if one.home and one.home.node.start_byte == start]
 
 
 def _texts(body: Body) -> Iterator[str]:
@@ -72,8 +79,7 @@ def _points_into(text: str) -> bool:
 
 def _is_array(unit: Unit, function: Function, name: str) -> bool:
     """Whether a name with an index is an array that no other name of the function means."""
-    start = function.node.start_byte
-    local = [one for one in unit.variables if one.name == name and one.home and one.home.node.start_byte == start]
+    local = [one for one in declared_in(unit, function) if one.name == name]
     given = [one for one in function.parameters if one.name == name]
     steady = name not in _assigned(unit, function)
     if local or given:

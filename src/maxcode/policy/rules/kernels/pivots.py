@@ -55,7 +55,7 @@ def pivots(unit: Unit) -> Iterator[Edit]:
     """Takes every row of a matrix through the iterations of several pivots at once, while it is in the cache."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            found = _pivots(kernel, spot) if may_free(at(kernel.body, spot.path[:1])) else None
+            found = _pivots(kernel, spot) if may_free(kernel, spot) else None
             if found is not None:
                 size = kernel.fresh("BLOCK")
                 body = _placed(kernel, spot, found, size)
@@ -89,7 +89,12 @@ def _pivots(kernel: Kernel, spot: Spot) -> Pivots | None:
     found = [text for text in texts if _index(text, names) == theirs[0].index[0]]
     always = {f"{array}[{index}]" for array, index in always_read(core[0].value)}
     kind = kernel.type_of_elements(written.array)
-    return Pivots(pivot, row, column, found[0], kind) if kind and len(found) == 1 and found[0] in always else None
+    if not kind or len(found) != 1 or found[0] not in always:
+        return None
+    rest = with_name(core, found[0], "taken")[0]  # a macro may have a blank before the index
+    left = elements(rest.value) if isinstance(rest, Assign) else None
+    whole = left is not None and found[0] not in {f"{array}[{index}]" for array, index in left}
+    return Pivots(pivot, row, column, found[0], kind) if whole else None
 
 
 def _is_plain(kernel: Kernel, spot: Spot, band: Sequence[Loop]) -> bool:

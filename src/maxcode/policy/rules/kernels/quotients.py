@@ -9,7 +9,6 @@ change, as by the reciprocal of a constant in ``shorten``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, final
@@ -17,14 +16,12 @@ from typing import NamedTuple, final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Token
-from maxcode.policy.rules.kernels.effects import effect, elements
+from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Declare, Item, lexed, put, words_in
+from maxcode.policy.rules.kernels.recurrences import is_double
 from maxcode.policy.rules.kernels.registers import is_innermost
-
-_SUM = re.compile(r"[\w\s.+\-*/()\[\]]+")  # of numbers: no comparison, which is a whole one
-_TYPES = {"int", "long", "short", "char", "unsigned", "signed", "float"}
 
 
 @final
@@ -76,9 +73,7 @@ def _quotient(kernel: Kernel, item: Item) -> Quotient | None:
         return None
     data, cut = item.value.encode("utf-8", "surrogateescape"), outer[places[0]]
     over, under = (data[a:b].decode("utf-8", "surrogateescape").strip() for a, b in ((0, cut.start), (cut.end, None)))
-    arrays = [array for array, _ in elements(under) or []]
-    is_double = any(map(kernel.is_double, arrays)) and not words_in(under) & _TYPES and _SUM.fullmatch(under)
-    return Quotient(over, under, "".join(under.split())) if is_double else None
+    return Quotient(over, under, "".join(under.split())) if is_double(kernel, under) else None
 
 
 def _outside(text: str) -> list[Token]:

@@ -56,8 +56,10 @@ def read(body: Node, pure: frozenset[str] = PURE) -> Body:
 
 
 def _flat(text: str) -> str:
-    """The text in one line; as it is if it has literals, whose blanks count."""
-    return text if re.search("[\"']", text) else " ".join(text.replace("\\\n", " ").split())
+    """The text in one line, with no blank before an index; as it is if it has literals, whose blanks count."""
+    if re.search("[\"']", text):
+        return text
+    return re.sub(r"(?<=\w) \[", "[", " ".join(text.replace("\\\n", " ").split()))
 
 
 def _text(node: Node) -> str:

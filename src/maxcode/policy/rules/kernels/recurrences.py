@@ -17,8 +17,10 @@ from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import words
 from maxcode.code.polyhedral.dependences import Pair
 from maxcode.code.polyhedral.polynomials import added, coefficient, number, polynomial
+from maxcode.code.source import Token
 from maxcode.policy.rules.kernels.effects import always_read, effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
@@ -26,6 +28,9 @@ from maxcode.policy.rules.kernels.nest import Assign, Branch, Declare, Item, lex
 from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost, with_name
 
 _NUMBER = re.compile(r"\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+")
+_FRACTION = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+")
+_ARITHMETIC = re.compile(r"[\w.]+|[-+*/()\[\]]")
+_REAL = words("fabs sqrt cbrt floor ceil round trunc pow exp log log2 log10 sin cos tan atan atan2 hypot fmod")
 
 
 @final
@@ -69,20 +74,20 @@ def _shortened(kernel: Kernel, spot: Spot, item: Assign | Declare) -> Assign | D
 
 def scaled(text: str) -> tuple[str, str]:
     """``(x) / 3.0`` and ``(x) * 3.0`` as x and a factor; the text itself and no factor for anything else."""
-    words = lexed(text)
+    parts = lexed(text)
     data = text.encode("utf-8", "surrogateescape")
-    if len(words) < 4 or words[0].text != "(" or words[-2].text not in ("*", "/") or words[-3].text != ")":
+    if len(parts) < 4 or parts[0].text != "(" or parts[-2].text not in ("*", "/") or parts[-3].text != ")":
         return text, ""
-    number = words[-1].text
+    number = parts[-1].text
     depth = 0
-    for word in words[:-3]:
+    for word in parts[:-3]:
         depth += (word.text in "([") - (word.text in ")]")
         if depth == 0:
             return text, ""
     if _NUMBER.fullmatch(number) is None or not float(number):
         return text, ""
-    inside = data[words[0].end : words[-3].start].decode("utf-8", "surrogateescape").strip()
-    return inside, number if words[-2].text == "*" else f"(1.0 / {number})"
+    inside = data[parts[0].end : parts[-3].start].decode("utf-8", "surrogateescape").strip()
+    return inside, number if parts[-2].text == "*" else f"(1.0 / {number})"
 
 
 def terms_of(text: str) -> list[Term]:
@@ -117,8 +122,32 @@ def written(terms: Sequence[Term]) -> str:
 
 def is_double(kernel: Kernel, term: str) -> bool:
     """Whether a term is a double: whole numbers would be added in another type in another order."""
-    found = elements(term)
-    return found is not None and any(kernel.is_double(array) for array, _ in found)
+    return elements(term) is not None and _has_double(kernel, lexed(term))
+
+
+def _has_double(kernel: Kernel, parts: Sequence[Token]) -> bool:
+    """Whether an operand of arithmetic is a double, not counting indices and arguments; False for all that has casts,
+    comparisons or choices."""
+    found, depth, start = False, 0, 0
+    for at, part in enumerate(parts):
+        before, after = (parts[k].text if 0 <= k < len(parts) else "" for k in (at - 1, at + 1))
+        depth -= part.text in (")", "]")
+        if depth == 0 and part.text == ")" and not re.match(r"\w", parts[start - 1].text if start else ""):
+            if re.match(r"[\w(]", after):
+                return False  # a cast
+            found = found or _has_double(kernel, parts[start + 1 : at])
+        elif depth == 0 and part.text == "[":
+            found = found or kernel.is_double(before)
+        elif depth == 0 and part.is_word and after != "[":
+            found = found or (part.text in _REAL if after == "(" else kernel.is_double_number(part.text))
+        elif depth == 0:
+            if not _ARITHMETIC.fullmatch(part.text):
+                return False
+            found = found or _FRACTION.fullmatch(part.text) is not None
+        if part.text in ("(", "["):
+            start = start if depth else at
+            depth += 1
+    return found
 
 
 def is_late(spot: Spot, term: str) -> bool:

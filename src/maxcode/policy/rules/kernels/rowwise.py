@@ -15,7 +15,6 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import kernels
 from maxcode.policy.rules.kernels.memory import allocated, may_free
-from maxcode.policy.rules.kernels.nest import at
 from maxcode.policy.rules.kernels.orders import turned_inside
 from maxcode.policy.rules.kernels.scalars import expanded, placed, privatised
 
@@ -25,7 +24,7 @@ def rowwise(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         whole = privatised(kernel)
         for spot in whole.spots:
-            made = expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
+            made = expanded(whole, spot) if may_free(whole, spot) else None
             inside = [turned_inside(loop, spot.above) for loop in made.loops] if made is not None else []
             if made is not None and inside != list(made.loops):
                 names = ", ".join(made.names)

@@ -112,13 +112,13 @@ def expand(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         whole = privatised(kernel)
         for spot in whole.spots:
-            made = expanded(whole, spot) if may_free(at(whole.body, spot.path[:1])) else None
+            made = expanded(whole, spot) if may_free(whole, spot) else None
             if made is not None:
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
                 body = placed(whole.body, spot, made)
                 yield kernel.edit("expand", spot.name, (), what, allocated(whole, body))
-            if may_free(at(whole.body, spot.path[:1])):
+            if may_free(whole, spot):
                 yield from rows_of_arrays(whole, spot)
 
 
@@ -154,7 +154,7 @@ def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
     loop = spot.loop
     made = [item for item in loop.body if isinstance(item, Declare)]
     plain = loop.step == "1" and not loop.pragmas and re.fullmatch(r"\d+", loop.low) and is_fixed(kernel, spot)
-    plain = plain and not any("omp" in line for one in spot.above for line in one.pragmas)  # one array for all threads
+    plain = plain and not spot.shared  # one array for all threads
     named = {word for item in every(loop.body) if isinstance(item, Loop) for word in words_in(" ".join(item.pragmas))}
     if (
         not made

@@ -42,6 +42,7 @@ from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost
 STRIPS = (64, 256)
 _BEGIN = f"{RUNTIME_BEGIN}scan ----"
 _RECIPROCAL = re.compile(r"\(1\.0 / ([\d.]+)\)|([\d.]+)")
+_DIVIDED = re.compile(r"(\(?\w+\[[^\[\]]*\]\)?)\s*/\s*([\d.]+)")
 _LEAST = 1e-30  # its eighth power is no denormal
 
 
@@ -76,15 +77,18 @@ def recurrence(kernel: Kernel, spot: Spot) -> Recurrence | None:
     """The recurrence that a loop is, with a constant factor of at most 1; None if it is something else."""
     loop = spot.loop
     match loop.body:
-        case (Assign(op="=") as item,) if is_innermost(loop) and kernel.counts_signed(loop) and loop.type == "int":
+        case (Assign(op="=" | "+=") as item,) if (
+            is_innermost(loop) and kernel.counts_signed(loop) and loop.type == "int"
+        ):
             target = ELEMENT.fullmatch(item.target)
         case _:
             return None
     index = polynomial(target[2]) if target is not None else None
     known = target is not None and kernel.is_double(target[1]) and not effect((loop,), spot.above).opaque
-    if target is None or index is None or not known or coefficient(index, loop.var) != number(1):
+    stride = coefficient(index, loop.var) if index is not None else {}
+    if target is None or index is None or not known or stride not in (number(1), number(-1)):
         return None
-    inside, factor = scaled(item.value)
+    inside, factor = scaled(item.value if item.op == "=" else f"{item.target} + {item.value}")
     terms = terms_of(inside)
     late = [term for term in terms if is_late(spot, term.text)]
     rest = [term for term in terms if term not in late]
@@ -93,7 +97,7 @@ def recurrence(kernel: Kernel, spot: Spot) -> Recurrence | None:
     share, before = _share(late[0], target[1])
     place = ELEMENT.fullmatch(before)
     there = polynomial(place[2]) if place is not None else None
-    if not share or there is None or added(index, there, -1) != number(1) or spot.shared:
+    if not share or there is None or added(index, there, -1) != stride or spot.shared:
         return None
     total = f"{share} * {factor}" if factor else share
     size = abs(_value(share) * (_value(factor) if factor else 1.0))
@@ -104,7 +108,9 @@ def recurrence(kernel: Kernel, spot: Spot) -> Recurrence | None:
 def _share(term: Term, array: str) -> tuple[str, str]:
     """The constant factor of a term and the element that it multiplies; empty for another term."""
     sign = "" if term.sign == "+" else "-"
-    parts = re.split(r"\s*\*(?![^\[]*\])\s*", term.text)
+    divided = _DIVIDED.fullmatch(term.text)
+    text = f"(1.0 / {divided[2]}) * {divided[1]}" if divided is not None else term.text
+    parts = re.split(r"\s*\*(?![^\[]*\])\s*", text)
     element = next((part for part in parts if re.fullmatch(rf"\(?{array}\[[^\[\]]*\]\)?", part)), "")
     others = [part for part in parts if part != element]
     if not element or len(parts) - len(others) != 1 or len(others) > 1 or not all(map(_RECIPROCAL.fullmatch, others)):

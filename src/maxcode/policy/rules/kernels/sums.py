@@ -63,7 +63,7 @@ def _is_product(kernel: Kernel, text: str) -> bool:
         element = ELEMENT.fullmatch(factor)
         if element is not None and kernel.is_double(element[1]):
             continue
-        if factor not in given and not kernel.is_local_double(factor) and not re.fullmatch(r"\d+\.\d*", factor):
+        if factor not in given and not kernel.is_double_number(factor) and not re.fullmatch(r"\d+\.\d*", factor):
             return False
     return True
 

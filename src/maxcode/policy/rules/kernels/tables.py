@@ -79,7 +79,7 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
 def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
     """The outermost nests that nothing leaves before their end."""
     for kernel in kernels(unit):
-        yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1 and may_free(spot.loop))
+        yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1 and may_free(kernel, spot))
 
 
 def _separated(core: Body) -> Body:

@@ -240,7 +240,7 @@ def sums_of(kernel: Kernel, spot: Spot) -> list[Assign]:
     written = [access for access in seen.accesses if access.op]
     others = [(one, other) for one in written for other in seen.accesses if one is not other]
     alone = all(apart(one, other, spot.above) for one, other in others)
-    doubles = all(kernel.is_double(place) or kernel.is_local_double(place) for place in places)
+    doubles = all(kernel.is_double(place) or kernel.is_double_number(place) for place in places)
     return sums if alone and doubles and len(written) == len(sums) else []
 
 
