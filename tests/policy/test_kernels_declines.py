@@ -300,6 +300,13 @@ def test_a_sum_that_reads_what_it_makes_is_not_moved_into_the_array() -> None:
 def test_only_constants_that_steps_made_are_changed() -> None:
     own = f"enum {{ TILE = 8 }};\nstatic double table[TILE];\n{PRODUCT}"
     assert offered(own, "retune") == []
+    for body in (
+        "for (int i = 0; i < n; i++) A[i] = B[i] * (TILE - 1);",
+        "for (int i = 0; i < n; i++) A[i] = 2 * (i + TILE - 1);",
+        "for (int i = 0; i < n; i += TILE) A[i] = B[i];",
+    ):
+        text = f"enum {{ TILE = 8 }};\nvoid f(int n, double *A, double *B) {{ {body} }}"
+        assert offered(text, "retune") == []
     assert offered(taken(PRODUCT, "tile(p in f, size=64)"), "retune")
     assert any(label.startswith("retune(KC") for label in offered(taken(PRODUCT, "product(i in f"), "retune"))
 

@@ -31,6 +31,7 @@ from maxcode.policy.rules.kernels.nest import (
     Other,
     Path,
     every,
+    is_shared,
     loops,
     printed,
     words_in,
@@ -81,7 +82,7 @@ class Spot:
     @property
     def shared(self) -> bool:
         """Whether threads share it; the templates cannot be called by several threads at once."""
-        return any("omp parallel" in line for loop in (*self.above, self.loop) for line in loop.pragmas)
+        return any(map(is_shared, (*self.above, self.loop)))
 
 
 @final

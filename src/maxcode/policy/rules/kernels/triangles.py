@@ -166,7 +166,8 @@ def _corner(kernel: Kernel, found: _Triangle, recurrent: bool) -> Body:
     add = Assign(found.adds[0].target, "+=", f"{square}[{place}]")
     made = (Other(f"double {square}[{found.size} * {found.size}];"), *calls)
     whole = replace(rows, body=(replace(half, body=(add,)),))
-    return (*ends, Branch(f"{rows.low} < {rows.high}", (*made, whole)))
+    depth = where[2]  # without an iteration of it, the element may not be there
+    return (*ends, Branch(f"{rows.low} < {rows.high} && {depth.low} < {depth.high}", (*made, whole)))
 
 
 def _from(loop: Loop) -> str:
