@@ -54,6 +54,13 @@ def test_a_sum_in_a_scalar_is_no_obstacle() -> None:
     assert "product(n - k1, n - k1, k1 - k0" in made
 
 
+def test_a_sum_that_is_taken_off_an_element_is_an_update() -> None:
+    upper = "for (int k = 0; k < i; k++) A[i * n + j] -= A[i * n + k] * A[k * n + j];"
+    assert upper in GAUSS
+    sums = "{ double s = 0; for (int k = 0; k < i; k++) s += A[i * n + k] * A[k * n + j]; A[i * n + j] -= s; }"
+    assert offered(function(GAUSS.replace(upper, sums)), "panel") == offered(function(GAUSS), "panel")
+
+
 def test_names_in_a_template_are_not_those_of_the_program() -> None:
     solve = "{ double w = B[i]; for (int j = 0; j < i; j++) w -= A[i * n + j] * C[j]; C[i] = w; }"
     made = taken(function(f"{GAUSS}\nfor (int i = 0; i < n; i++) {solve}"), "panel(i in f")
@@ -211,6 +218,19 @@ def test_what_a_sum_adds_is_multiplied_as_a_double() -> None:
     )
     made = written(taken(text.replace("2.0 * s", "m * s"), "accumulate(j in f)"))
     assert "C[i * m + j] -= m * (double)(p[k]);" in made
+
+
+@pytest.mark.parametrize("op", ["+=", "-="])
+def test_a_sum_that_is_added_to_an_element_goes_there_at_once(op: str) -> None:
+    sums = "double s = 0.0; for (int k = 0; k < m; k++) s -= A[i * m + k] * A[j * m + k];"
+    text = function(f"for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) {{ {sums} C[i * n + j] {op} 2.0 * s; }}")
+    other = "-=" if op == "+=" else "+="
+    made = taken(text, "accumulate(j in f)")
+    assert f"{{\nfor (int k = 0; k < m; k++) {{\nC[i * n + j] {other} 2.0 * A[i * m + k] * A[j * m + k];" in written(
+        made
+    )
+    assert offered(made, "triangle")
+    assert offered(text.replace("s -= A", "s -= C"), "accumulate") == []
 
 
 SWEEPS = """for (int i = 0; i < n; i++)

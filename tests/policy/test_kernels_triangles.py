@@ -125,3 +125,8 @@ def test_a_stride_below_zero_has_a_sign_where_the_size_has_none() -> None:
     nest = f"for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) {add}"
     made = written(taken(function(nest).replace("int m", "unsigned m"), "product(i in f"))
     assert "C + m * n - 1 * m, -1L * m, 0);" in made
+
+
+def test_a_function_that_calls_itself_has_no_corners_on_its_stack() -> None:
+    assert offered(function(f"{UPPER}\nif (n > 9) f(n - 9, m, A, B, C);"), "triangle") == []
+    assert offered(function(f"{UPPER}\nif (n > 9) g(n - 9, m, A, B, C);"), "triangle")

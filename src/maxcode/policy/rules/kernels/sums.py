@@ -1,6 +1,7 @@
 """Sums that go straight into what they are added to: where the result of a loop is a term of an element.
 
     double s = 0;  for k: { ...; s += y }  W = x + f * s;      becomes      W = x;  for k: { ...; W += f * y }
+    double s = 0;  for k: { ...; s += y }  W += f * s;         becomes              for k: { ...; W += f * y }
 
 Then the loop is one of sums into an array, which can be split off and may be a product.
 """
@@ -24,8 +25,8 @@ def added_at_once(kernel: Kernel, spot: Spot) -> Body | None:
     """The body of a loop whose sum is a term of an element, with the sum in the element; None if it has another form or
     a dependence forbids it."""
     match spot.loop.body:
-        case (Declare(type="double", name=name) as start, Loop() as inner, Assign(op="=") as end) if is_innermost(
-            inner
+        case (Declare(type="double", name=name) as start, Loop() as inner, Assign(op="=" | "+=" | "-=") as end) if (
+            is_innermost(inner)
         ):
             pass
         case _:
@@ -48,13 +49,14 @@ def added_at_once(kernel: Kernel, spot: Spot) -> Body | None:
     if not _is_apart((start, inner, end), (*spot.above, spot.loop)):
         return None
     rest, sign, factors = parts
-    op = {"+": add.op, "-": "-=" if add.op == "+=" else "+="}[sign]
+    op = "-=" if "".join((sign, end.op, add.op)).count("-") % 2 else "+="
     value = add.value if _is_product(kernel, add.value) else f"({add.value})"
     if len(factors) > 1 and not _is_real(kernel, add.value):  # its product with whole numbers would overflow
         value = f"(double){value}"
     summed = Assign(end.target, op, " * ".join(value if factor == name else factor for factor in factors))
     body = tuple(summed if item is add else item for item in inner.body)
-    return (Assign(end.target, "=", rest), replace(inner, body=body))
+    first = () if end.op != "=" and not rest else (Assign(end.target, end.op, rest or "0.0"),)
+    return (*first, replace(inner, body=body))
 
 
 def _is_product(kernel: Kernel, text: str) -> bool:
@@ -119,7 +121,7 @@ def _factors(text: str) -> list[str] | None:
 
 def _written(terms: list[Term]) -> str:
     if not terms:
-        return "0.0"
+        return ""
     first, *others = terms
     return ("" if first.sign == "+" else "-") + first.text + "".join(f" {one.sign} {one.text}" for one in others)
 
