@@ -300,8 +300,26 @@ def test_a_sum_that_reads_what_it_makes_is_not_moved_into_the_array() -> None:
 def test_only_constants_that_steps_made_are_changed() -> None:
     own = f"enum {{ TILE = 8 }};\nstatic double table[TILE];\n{PRODUCT}"
     assert offered(own, "retune") == []
+    for body in (
+        "for (int i = 0; i < n; i++) A[i] = B[i] * (TILE - 1);",
+        "for (int i = 0; i < n; i++) A[i] = 2 * (i + TILE - 1);",
+        "for (int i = 0; i < n; i += TILE) A[i] = B[i];",
+    ):
+        text = f"enum {{ TILE = 8 }};\nvoid f(int n, double *A, double *B) {{ {body} }}"
+        assert offered(text, "retune") == []
     assert offered(taken(PRODUCT, "tile(p in f, size=64)"), "retune")
     assert any(label.startswith("retune(KC") for label in offered(taken(PRODUCT, "product(i in f"), "retune"))
+
+
+def test_a_macro_is_what_its_text_says() -> None:
+    text = (
+        PRODUCT.replace("i * n", "i * N").replace("p * n", "p * N").replace("j < n", "j < N").replace("p < n", "p < N")
+    )
+    made = [taken(f"#define N {value}\n{text}", "product(i in f") for value in ("101", "(100 + 1)", "100 + 1")]
+    calls = [one[one.rindex("product(") : one.rindex(";\n")] for one in made]
+    assert calls[0] == calls[1] == "product(n, N, N, 1.0, A, N, 1, B, N, 1, C, N, 0)"
+    assert calls[2] == "product(n, 100 + 1, 100 + 1, 1.0, A + 1, 100, 1, B + 1, 100, 1, C + 1, 100, 0)"
+    assert offered(f"#define N 2.5\n{PRODUCT.replace('j < n', 'j < N')}", "product") == []  # three columns
 
 
 def test_a_function_with_effects_is_not_tabulated() -> None:

@@ -342,3 +342,23 @@ void f(int n, int m, double *A, double *B, double *C) {{
 }}
 """
     assert [offered(text.format(after), "expand") for after in ("GROW", "g();")] == [[], ["expand(j in f)"]]
+
+
+@pytest.mark.parametrize("where", ["rows", "around"])
+def test_a_loop_that_threads_of_a_caller_share_is_no_product(where: str) -> None:
+    nest = "for (int i = 0; i < n; i++) for (int p = 0; p < n; p++) for (int j = 0; j < n; j++) "
+    nest += "C[i * n + j] += A[i * n + p] * B[p * n + j];"
+    head = "void f(int n, const double *A, const double *B, double *C) {{\n{}\n}}\n"
+    shared = f"#pragma omp for\n{nest}" if where == "rows" else f"#pragma omp for\nfor (int b = 0; b < n; b++) {nest}"
+    assert offered(head.format(shared), "product") == []
+    assert offered(head.format(shared.replace("omp for", "omp simd")), "product")
+    other = head.format(nest) + "void g(int n, double *x) {\n#pragma omp for\nfor (int i = 0; i < n; i++) x[i] = 0;\n}"
+    assert {label.split(", ")[1] for label in offered(other, "product")} == {"template=direct"}
+
+
+def test_threads_do_not_share_rows_that_overlap() -> None:
+    nest = "for (int i = 0; i < n; i++) for (int p = 0; p < n; p++) for (int j = 0; j < n; j++) "
+    nest += "C[2 * i + j] += A[i * n + p] * B[p * n + j];"
+    text = f"void f(int n, const double *A, const double *B, double *C) {{ {nest} }}"
+    made = taken(text, "product(i in f, template=packed", "parallel(product)")
+    assert made.count("#pragma omp parallel for if (c_row >= n)\n") == made.count("#pragma omp") == 2

@@ -54,6 +54,13 @@ def test_a_sum_in_a_scalar_is_no_obstacle() -> None:
     assert "product(n - k1, n - k1, k1 - k0" in made
 
 
+def test_a_sum_that_is_taken_off_an_element_is_an_update() -> None:
+    upper = "for (int k = 0; k < i; k++) A[i * n + j] -= A[i * n + k] * A[k * n + j];"
+    assert upper in GAUSS
+    sums = "{ double s = 0; for (int k = 0; k < i; k++) s += A[i * n + k] * A[k * n + j]; A[i * n + j] -= s; }"
+    assert offered(function(GAUSS.replace(upper, sums)), "panel") == offered(function(GAUSS), "panel")
+
+
 def test_names_in_a_template_are_not_those_of_the_program() -> None:
     solve = "{ double w = B[i]; for (int j = 0; j < i; j++) w -= A[i * n + j] * C[j]; C[i] = w; }"
     made = taken(function(f"{GAUSS}\nfor (int i = 0; i < n; i++) {solve}"), "panel(i in f")
@@ -126,6 +133,13 @@ def test_columns_that_need_later_ones_stay_in_their_order(old: str, new: str) ->
     assert offered(function(COLUMNS.replace(old, new)), "left_looking") == []
 
 
+@pytest.mark.parametrize("test", ["C[k]", "t"])
+def test_a_value_of_a_column_is_not_used_where_it_is_not_declared(test: str) -> None:
+    inner = f"for (int j = k + 1; j < n; j++) if ({test} > 0) A[n + j] -= C[k] * A[n + k];"
+    text = function(f"for (int k = 0; k < n; k++) {{ double t = A[k] * A[n + k]; C[k] = t; {inner} }}")
+    assert bool(offered(text, "left_looking")) == (test == "C[k]")
+
+
 # ---------------------------------------------------------------------------------------------------------------- sums
 
 BOTH = """for (int i = 0; i < n; i++)
@@ -179,6 +193,46 @@ def test_a_sum_that_must_be_whole_first_stays_a_scalar(old: str, new: str) -> No
     assert offered(function(BOTH.replace(old, new)), "accumulate") == []
 
 
+@pytest.mark.parametrize(
+    ("value", "first"),
+    [
+        ("u - v + 2.0 * s", "u - v;"),
+        ("2.0 * s + v", "v;"),
+        ("2.0 * s - B[j]", "-B[j];"),
+        ("u + 2.0 * s - v", ""),  # a sum of doubles; without s it would be one of numbers without a sign
+        ("2.0 * s - v", ""),
+    ],
+)
+def test_what_is_left_of_a_sum_has_its_type(value: str, first: str) -> None:
+    text = function(BOTH).replace("int m,", "int m, unsigned u, unsigned v,")
+    text = text.replace("0.5 * C[i * m + j] - 2.0 * s + B[i * m + j]", value)
+    assert offered(text, "accumulate") == (["accumulate(j in f)"] if first else [])
+    assert not first or f"C[i * m + j] = {first}\nfor (int k" in written(taken(text, "accumulate(j in f)"))
+
+
+def test_what_a_sum_adds_is_multiplied_as_a_double() -> None:
+    text = (
+        function(BOTH)
+        .replace("int m,", "int m, const int *p,")
+        .replace("B[k * m + j] * A[i * n + k];\n        }", "p[k]; }")
+    )
+    made = written(taken(text.replace("2.0 * s", "m * s"), "accumulate(j in f)"))
+    assert "C[i * m + j] -= m * (double)(p[k]);" in made
+
+
+@pytest.mark.parametrize("op", ["+=", "-="])
+def test_a_sum_that_is_added_to_an_element_goes_there_at_once(op: str) -> None:
+    sums = "double s = 0.0; for (int k = 0; k < m; k++) s -= A[i * m + k] * A[j * m + k];"
+    text = function(f"for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) {{ {sums} C[i * n + j] {op} 2.0 * s; }}")
+    other = "-=" if op == "+=" else "+="
+    made = taken(text, "accumulate(j in f)")
+    assert f"{{\nfor (int k = 0; k < m; k++) {{\nC[i * n + j] {other} 2.0 * A[i * m + k] * A[j * m + k];" in written(
+        made
+    )
+    assert offered(made, "triangle")
+    assert offered(text.replace("s -= A", "s -= C"), "accumulate") == []
+
+
 SWEEPS = """for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) B[i] += A[i * n + j] * B[n + j];
 for (int {0} = 0; {0} < n; {0}++)
@@ -198,6 +252,12 @@ def test_a_name_that_means_something_else_inside_is_not_exchanged() -> None:
     second = "for (int j = 0; j < n; j++) {{ B[j] = C[{}]; for (int i = 0; i < m; i++) C[n + i] += B[j]; }}"
     assert offered(function(first + second.format("j")), "fuse") == ["fuse(i in f)"]
     assert offered(function(first + second.format("i")), "fuse") == []
+
+
+def test_an_inner_loop_of_the_same_name_keeps_its_variable() -> None:
+    second = "for (int j = 0; j < n; j++) { B[j] = 1.0; for (int j = 0; j < m; j++) C[j] += 1.0; }"
+    made = written(taken(function(f"for (int i = 0; i < n; i++) A[i] = 0.5;\n{second}"), "fuse(i in f)"))
+    assert "B[i] = 1.0;\nfor (int i = 0; i < m; i++) {\nC[i] += 1.0;" in made
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows

@@ -27,7 +27,7 @@ def test_rows_below_the_diagonal_are_rectangles_and_corners() -> None:
     assert "int i1 = (i0 + BLOCK < n ? i0 + BLOCK : n);\nif (0 < i0 + 1) {\n" in made
     assert "product(i1 - i0, i0 + 1, m, 2.0, A + i0 * m, m, 1, B, 1, m, C + i0 * n, n, 0);" in made
     assert "product(i1 - i0, i0 + 1, m, -1.0, B + i0 * m, m, 1, A, 1, m, C + i0 * n, n, 0);" in made
-    assert "int from = (i0 + 1 > 0 ? i0 + 1 : 0);\nif (from < i1) {\ndouble corner[BLOCK * BLOCK];\n" in made
+    assert "int from = (i0 + 1 > 0 ? i0 + 1 : 0);\nif (from < i1 && 0 < m) {\ndouble corner[BLOCK * BLOCK];\n" in made
     assert "product(i1 - from, i1 - from, m, 2.0, A + from * m, m, 1, B + from * m, 1, m, corner, BLOCK, 1);" in made
     assert "product(i1 - from, i1 - from, m, -1.0, B + from * m, m, 1, A + from * m, 1, m, corner, BLOCK, 0);" in made
     half = "for (int i = from; i < i1; i++) {\nfor (int j = from; j < i + 1; j++) {\n"
@@ -118,3 +118,15 @@ def test_pieces_of_a_triangle_are_no_whole_product() -> None:
     )
     assert "TILE_J" in made
     assert offered(made, "product") == []
+
+
+def test_a_stride_below_zero_has_a_sign_where_the_size_has_none() -> None:
+    add = "C[(n - 1 - i) * m + j] += A[i * n + k] * B[k * m + j];"
+    nest = f"for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) for (int j = 0; j < m; j++) {add}"
+    made = written(taken(function(nest).replace("int m", "unsigned m"), "product(i in f"))
+    assert "C + m * n - 1 * m, -1L * m, 0);" in made
+
+
+def test_a_function_that_calls_itself_has_no_corners_on_its_stack() -> None:
+    assert offered(function(f"{UPPER}\nif (n > 9) f(n - 9, m, A, B, C);"), "triangle") == []
+    assert offered(function(f"{UPPER}\nif (n > 9) g(n - 9, m, A, B, C);"), "triangle")

@@ -20,7 +20,7 @@ from maxcode.code.polyhedral.polynomials import added, name, number, polynomial
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import before, computes_anywhere
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, every, least_of, put, words_in
+from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, least_of, printed, put, words_in
 from maxcode.policy.rules.kernels.orders import contiguous_parts
 from maxcode.policy.rules.kernels.scalars import privatised
 
@@ -52,20 +52,7 @@ def _across(kernel: Kernel, spot: Spot) -> int | None:
     inner = loop.body[found[0]]
     fixed = isinstance(inner, Loop) and loop.type == inner.type == "int" and kernel.counts_signed(loop, inner)
     declared = {item.name for item in loop.body if isinstance(item, Declare)}
-    return None if not fixed or declared & words_in(_text(inner)) else found[0]
-
-
-def _text(item: object) -> str:
-    texts = list[str]()
-    for one in every((item,)):  # type: ignore[arg-type]
-        match one:
-            case Assign():
-                texts += [one.target, one.value]
-            case Declare():
-                texts.append(one.value)
-            case Loop():
-                texts += [one.low, one.high]
-    return " ; ".join(texts)
+    return None if not fixed or declared & words_in(printed((inner,))) else found[0]
 
 
 def _is_behind(item: object, loop: Loop) -> bool:

@@ -123,7 +123,8 @@ def _shared_product(unit: Unit) -> Iterator[Edit]:
     """The edit that divides the blocks of the product template among threads, each with its own block of A."""
     places = [unit.data.find(piece) for piece in (_BUFFER, *_SHARED_LOOPS)]
     if min(places) >= 0:
-        pragmas = [Patch(place, place, "#pragma omp parallel for\n") for place in places[1:]]
+        shared = "#pragma omp parallel for if (c_row >= n)\n"  # rows that overlap get their sums one after the other
+        pragmas = [Patch(place, place, shared) for place in places[1:]]
         change = Change((Patch(places[0], places[0] + len(b"static "), "static __thread "), *pragmas))
         line = unit.line(places[2])
         yield Edit("parallel", "product", (), "shares the blocks of the product among threads", ((line, line),), change)

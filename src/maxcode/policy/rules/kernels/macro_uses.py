@@ -56,7 +56,7 @@ def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
 
 
 def _moving(unit: Unit, function: Function, body: Body) -> frozenset[str]:
-    """The macros without parameters that may not stand for the same everywhere in a function."""
+    """The macros without parameters that may not stand for the same number everywhere in a function."""
     names = {one.name for one in function.parameters}
     for item in every(body):
         match item:
@@ -74,7 +74,17 @@ def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY)
     inner = [unit.macros[word] for word in words if word in unit.macros]
     called = any(a.is_word and a.text not in _FIXED and b.text == "(" for a, b in pairwise(macro.body))
     moving = called or not words.isdisjoint({*_MOVES, *names})
-    return not depth or moving or any(_moves(unit, one, names, depth - 1) for one in inner)
+    return not depth or moving or _is_open(macro) or any(_moves(unit, one, names, depth - 1) for one in inner)
+
+
+def _is_open(macro: Macro) -> bool:
+    """Whether a neighbour may take a part of what a macro stands for: ``i * N`` the 100 of ``100 + 1``."""
+    depth = 0
+    for place, token in enumerate(macro.body):
+        depth += (token.text in "([") - (token.text in ")]")
+        if not depth and place and re.fullmatch(r"[-+*/%<>=!&|^?:,]+", token.text):
+            return True
+    return False
 
 
 def words_behind(unit: Unit, text: str) -> set[str]:

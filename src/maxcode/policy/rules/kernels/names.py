@@ -24,6 +24,7 @@ from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
+_FRACTION = re.compile(r"\d*\.\d*|\d+[eE]")
 _OWN_MEMORY = re.compile(r"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:malloc|calloc|aligned_alloc)\(|new [\w: ]+\[")
 _OWNER = re.compile(
     r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
@@ -141,4 +142,7 @@ def reals(unit: Unit, function: Function) -> frozenset[str]:
     seen = [one for one in unit.variables if one.home is None or one.home.node.start_byte == start]
     named = [(one.name, one.type) for one in seen if one.form in ("plain", "reference")]
     named += [(one.name, one.type) for one in function.parameters if one.kind != "pointer"]
-    return frozenset(name for name, kind in named if re.search(r"\b(?:double|float)\b", unit.resolve(kind)))
+    macros = {one.name for one in unit.macros.values() if any(_FRACTION.match(token.text) for token in one.body)}
+    return frozenset(macros).union(
+        name for name, kind in named if re.search(r"\b(?:double|float)\b", unit.resolve(kind))
+    )

@@ -156,11 +156,6 @@ def after(body: Body, path: Path) -> Item | None:
     return body[position + 1] if position + 1 < len(body) else None
 
 
-def renamed(loop: Loop, var: str) -> Loop:
-    """A loop with another variable."""
-    return replace(loop, var=var, body=changed(loop.body, lambda text: substituted(text, {loop.var: var})))
-
-
 def exchanged_names(loop: Loop, var: str) -> Loop:
     """A loop with another variable, and that name for its own variable where loops inside have the other."""
     names = {loop.var: var, var: loop.var}
@@ -277,6 +272,11 @@ def _is_element(text: str) -> bool:
 def words_in(text: str) -> set[str]:
     """The names in an expression."""
     return {token.text for token in lexed(text) if token.is_word}
+
+
+def is_shared(loop: Loop) -> bool:
+    """Whether threads may share the iterations of a loop, also those that a caller starts."""
+    return any(re.search(r"\bomp\b(?! *simd\b)", line) for line in loop.pragmas)
 
 
 def words_of_head(loop: Loop) -> set[str]:

@@ -27,7 +27,6 @@ from maxcode.policy.rules.kernels.nest import (
     exchanged_names,
     printed,
     put,
-    renamed,
     substituted,
     words_in,
     words_of_head,
@@ -187,8 +186,6 @@ def _joined(loop: Loop, other: Loop) -> Loop | None:
         return None
     if other.var == loop.var:
         return other
-    if loop.var not in texts[1]:
-        return renamed(other, loop.var)
     return exchanged_names(other, loop.var) if _only_counts(other.body, loop.var) else None
 
 

@@ -43,6 +43,7 @@ from maxcode.policy.rules.kernels.nest import (
 from maxcode.policy.rules.kernels.orders import summed_in_place, turned_inside
 from maxcode.policy.rules.kernels.product import matched
 from maxcode.policy.rules.kernels.scalars import privatised
+from maxcode.policy.rules.kernels.sums import added_at_once
 from maxcode.policy.rules.kernels.templates import FEW, choices, clashes
 from maxcode.policy.rules.kernels.triangles import blocked
 from maxcode.policy.rules.kernels.unrolling import spread, sums_of
@@ -91,7 +92,7 @@ def _elimination(kernel: Kernel, spot: Spot) -> list[_Part] | None:
     """The parts of a loop over rows that eliminates; None if it has another form or its order must stay."""
     rows = spot.loop
     plain = rows.step == "1" and not rows.pragmas and not spot.shared and computes_anywhere(rows.low, rows.high)
-    parts = [_part(item, spot) for item in rows.body] if plain else []
+    parts = [_part(kernel, item, spot) for item in rows.body] if plain else []
     found = [part for part in parts if part is not None]
     if len(found) < len(parts) or not any(part.columns is not None and part.update is not None for part in found):
         return None
@@ -103,7 +104,7 @@ def _elimination(kernel: Kernel, spot: Spot) -> list[_Part] | None:
     return found if signed and doubles and _may_turn(whole, spot.above, tuple(found)) else None
 
 
-def _part(item: Item, spot: Spot) -> _Part | None:
+def _part(kernel: Kernel, item: Item, spot: Spot) -> _Part | None:
     rows = spot.loop
     match item:
         case Assign():
@@ -111,7 +112,7 @@ def _part(item: Item, spot: Spot) -> _Part | None:
         case Loop() if item.step == "1" and not item.pragmas:
             if _is_update(item) and (item.low, item.high) == (rows.low, rows.var):
                 return _Part(None, item, ())
-            return _columns(item, spot)
+            return _columns(kernel, item, spot)
     return None
 
 
@@ -122,10 +123,11 @@ def _is_update(item: Item) -> bool:
     return False
 
 
-def _columns(loop: Loop, spot: Spot) -> _Part | None:
+def _columns(kernel: Kernel, loop: Loop, spot: Spot) -> _Part | None:
     """The part of a loop over columns: those before the diagonal, or those from it on."""
     rows = spot.loop
-    body = summed_in_place(replace(spot, loop=loop, above=(*spot.above, rows))) or loop.body
+    here = replace(spot, loop=loop, above=(*spot.above, rows))
+    body = summed_in_place(here) or added_at_once(kernel, here) or loop.body
     update = body[0] if body and _is_update(body[0]) else None
     ends = tuple(item for item in body if isinstance(item, Assign))
     if not isinstance(update, Loop) or len(ends) + 1 < len(body) or loop.var in words_in(rows.high):

@@ -61,13 +61,19 @@ def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
 
 def _counts_pieces(unit: Unit, name: str) -> bool:
     """Whether a name of the program itself is used only for the size of the pieces of a loop."""
-    uses = re.findall(rf"\b{name}\b", unit.text)
-    pieces = re.findall(
-        rf"\(\w+ \+ {name} [<-] |\? \w+ \+ {name} [:-] |; \w+ \+= {name}\)|\* \({name} - 1\)", unit.text
+    text = unit.text
+    uses = re.findall(rf"\b{name}\b", text)
+    steps = re.findall(rf"; (\w+) \+= {name}\)", text)
+    firsts, lasts = (
+        sorted(re.findall(form, text)) for form in (rf"\((\w+) \+ {name} [<-] ", rf"\? (\w+) \+ {name} [:-] ")
     )
-    squares = len(re.findall(rf"\bdouble corner\w*\[{name} \* {name}\];", unit.text))
-    inside = len(re.findall(rf"\bcorner\w*(?:, |\[.*\) \* ){name}\b", unit.text))
-    return family(name) in ("TIME", "TILE", "BLOCK") and len(uses) == len(pieces) + 2 * squares + inside + 1
+    skewed = re.findall(rf" \+ \d+ \* \({name} - 1\); ", text)
+    if firsts != lasts or set(firsts) != set(steps):
+        return False
+    squares = len(re.findall(rf"\bdouble corner\w*\[{name} \* {name}\];", text))
+    inside = len(re.findall(rf"\bcorner\w*(?:, |\[.*\) \* ){name}\b", text))
+    pieces = len(steps) + len(firsts) + len(lasts) + len(skewed)
+    return family(name) in ("TIME", "TILE", "BLOCK") and len(uses) == pieces + 2 * squares + inside + 1
 
 
 def retune(unit: Unit) -> Iterator[Edit]:

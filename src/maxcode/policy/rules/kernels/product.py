@@ -27,6 +27,7 @@ from maxcode.policy.rules.kernels.nest import (
     Other,
     Path,
     at,
+    is_shared,
     least_of,
     put,
     substituted,
@@ -80,13 +81,19 @@ class Product:
     @property
     def call(self) -> Other:
         """The call of the template."""
-        operands = [f"{one.pointer}, {', '.join(map(written_out, one.strides))}" for one in (self.left, self.right)]
-        target = f"{self.target.pointer}, {written_out(self.target.strides[0])}"
+        operands = [f"{one.pointer}, {', '.join(map(_stride, one.strides))}" for one in (self.left, self.right)]
+        target = f"{self.target.pointer}, {_stride(self.target.strides[0])}"
         return Other(f"{NAME}({', '.join([*self.sizes, self.scale, *operands, target, str(int(self.fresh))])});")
 
     def around(self, sums: Body) -> Body:
         """The sums with the statements before and after them."""
         return (*self.before, *sums, *self.after)
+
+
+def _stride(value: Poly) -> str:
+    """A stride as an expression; one that may be negative is a long, as minus an unsigned number is a large one."""
+    text = written_out(value)
+    return re.sub(r"\b(\d+) \* ", r"\1L * ", text) if "-" in text else text
 
 
 def product(unit: Unit) -> Iterator[Edit]:
@@ -113,7 +120,7 @@ def _computed(kernel: Kernel, spot: Spot, found: Product) -> Body:
     items = found.around((found.call,))
     if not (found.fresh or found.before or found.after):  # sums into one element may come in any order
         return put(kernel.body, spot.path, items)
-    test = f"{found.sizes[1]} <= {written_out(found.target.strides[0])}"
+    test = f"{found.sizes[1]} <= {_stride(found.target.strides[0])}"
     return put(kernel.body, spot.path, (Branch(test, items, (spot.loop,)),))
 
 
@@ -274,7 +281,7 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
             loops.remove(outer)
     names = {loop.var for loop in loops}
     plain = all(loop.step == "1" and not names & (words_in(loop.low) | words_in(loop.high)) for loop in loops)
-    threads = any("omp parallel" in line for loop in chain for line in loop.pragmas)
+    threads = any(map(is_shared, chain))
     return loops if len(loops) == 3 and len(names) == 3 and plain and not threads else None
 
 

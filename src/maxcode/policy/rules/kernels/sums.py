@@ -1,6 +1,7 @@
 """Sums that go straight into what they are added to: where the result of a loop is a term of an element.
 
     double s = 0;  for k: { ...; s += y }  W = x + f * s;      becomes      W = x;  for k: { ...; W += f * y }
+    double s = 0;  for k: { ...; s += y }  W += f * s;         becomes              for k: { ...; W += f * y }
 
 Then the loop is one of sums into an array, which can be split off and may be a product.
 """
@@ -14,7 +15,7 @@ from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, lexed, words_in, words_of_head
-from maxcode.policy.rules.kernels.recurrences import Term, terms_of
+from maxcode.policy.rules.kernels.recurrences import Term, is_double, terms_of
 from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
@@ -24,13 +25,13 @@ def added_at_once(kernel: Kernel, spot: Spot) -> Body | None:
     """The body of a loop whose sum is a term of an element, with the sum in the element; None if it has another form or
     a dependence forbids it."""
     match spot.loop.body:
-        case (Declare(type="double", name=name) as start, Loop() as inner, Assign(op="=") as end) if is_innermost(
-            inner
+        case (Declare(type="double", name=name) as start, Loop() as inner, Assign(op="=" | "+=" | "-=") as end) if (
+            is_innermost(inner)
         ):
             pass
         case _:
             return None
-    parts = _parts(end.value, name)
+    parts = _parts(kernel, end.value, name)
     sums = [item for item in inner.body if isinstance(item, Assign) and item.target == name]
     uses = sum(name in words_in(text) for item in inner.body for text in _texts(item))
     if parts is None or len(sums) != 1 or uses != 1 or not _ZERO.fullmatch(start.value) or "[" not in end.target:
@@ -48,11 +49,14 @@ def added_at_once(kernel: Kernel, spot: Spot) -> Body | None:
     if not _is_apart((start, inner, end), (*spot.above, spot.loop)):
         return None
     rest, sign, factors = parts
-    op = {"+": add.op, "-": "-=" if add.op == "+=" else "+="}[sign]
+    op = "-=" if "".join((sign, end.op, add.op)).count("-") % 2 else "+="
     value = add.value if _is_product(kernel, add.value) else f"({add.value})"
+    if len(factors) > 1 and not _is_real(kernel, add.value):  # its product with whole numbers would overflow
+        value = f"(double){value}"
     summed = Assign(end.target, op, " * ".join(value if factor == name else factor for factor in factors))
     body = tuple(summed if item is add else item for item in inner.body)
-    return (Assign(end.target, "=", rest), replace(inner, body=body))
+    first = () if end.op != "=" and not rest else (Assign(end.target, end.op, rest or "0.0"),)
+    return (*first, replace(inner, body=body))
 
 
 def _is_product(kernel: Kernel, text: str) -> bool:
@@ -77,8 +81,13 @@ def _texts(item: Item) -> list[str]:
     return []
 
 
-def _parts(text: str, name: str) -> tuple[str, str, list[str]] | None:
-    """The other terms of a sum, the sign of the one term with a name, and the factors of that."""
+def _is_real(kernel: Kernel, text: str) -> bool:
+    return is_double(kernel, text) or _is_product(kernel, text)
+
+
+def _parts(kernel: Kernel, text: str, name: str) -> tuple[str, str, list[str]] | None:
+    """The other terms of a sum, the sign of the one term with a name, and the factors of that; None if the others
+    may be whole numbers that are added to each other only without it."""
     terms = terms_of(text)
     with_name = [term for term in terms if name in words_in(term.text)]
     if len(with_name) != 1:
@@ -87,6 +96,9 @@ def _parts(text: str, name: str) -> tuple[str, str, list[str]] | None:
     if factors is None or factors.count(name) != 1 or any(name in words_in(one) for one in factors if one != name):
         return None
     rest = [term for term in terms if term is not with_name[0]]
+    same = terms[-1] is with_name[0] or [term.sign for term in rest] == ["+"]
+    if not same and not all(_is_real(kernel, term.text) for term in rest):
+        return None
     return _written(rest), with_name[0].sign, factors
 
 
@@ -109,7 +121,7 @@ def _factors(text: str) -> list[str] | None:
 
 def _written(terms: list[Term]) -> str:
     if not terms:
-        return "0.0"
+        return ""
     first, *others = terms
     return ("" if first.sign == "+" else "-") + first.text + "".join(f" {one.sign} {one.text}" for one in others)
 

@@ -117,7 +117,13 @@ def blocked(kernel: Kernel, spot: Spot, size: str, recurrent: bool = False) -> B
 def _triangle(kernel: Kernel, spot: Spot, size: str) -> _Triangle | None:
     band, core = band_of(spot.loop)
     adds = _products(core)
-    if len(band) != 3 or not adds or spot.shared or any(loop.step != "1" or loop.pragmas for loop in band):
+    if (
+        _calls_itself(kernel)
+        or len(band) != 3
+        or not adds
+        or spot.shared
+        or any(loop.step != "1" or loop.pragmas for loop in band)
+    ):
         return None
     rows, *inner = band
     edges = [(loop, ends) for loop in inner if (ends := _slope(loop, rows)) is not None]
@@ -126,6 +132,12 @@ def _triangle(kernel: Kernel, spot: Spot, size: str) -> _Triangle | None:
     edge, (is_lower, offset) = edges[0]
     first, last = kernel.fresh(f"{rows.var}0"), kernel.fresh(f"{rows.var}1")
     return _Triangle(rows, edge, tuple(band), tuple(adds), is_lower, offset, first, last, size)
+
+
+def _calls_itself(kernel: Kernel) -> bool:
+    """Whether a function may run in itself: the corners of all of them may not fit on the stack."""
+    body = kernel.function.body
+    return any(one.text == kernel.function.name for one in kernel.unit.tokens_in(body.start_byte, body.end_byte))
 
 
 def _ahead(name_of: str, offset: int) -> str:
@@ -166,7 +178,8 @@ def _corner(kernel: Kernel, found: _Triangle, recurrent: bool) -> Body:
     add = Assign(found.adds[0].target, "+=", f"{square}[{place}]")
     made = (Other(f"double {square}[{found.size} * {found.size}];"), *calls)
     whole = replace(rows, body=(replace(half, body=(add,)),))
-    return (*ends, Branch(f"{rows.low} < {rows.high}", (*made, whole)))
+    depth = where[2]  # without an iteration of it, the element may not be there
+    return (*ends, Branch(f"{rows.low} < {rows.high} && {depth.low} < {depth.high}", (*made, whole)))
 
 
 def _from(loop: Loop) -> str:

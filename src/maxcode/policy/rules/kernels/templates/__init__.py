@@ -21,6 +21,7 @@ from maxcode.errors import MachineError
 
 NAME = "product"
 _THREADS = frozenset({"pthread_create", "thrd_create", "thread", "jthread", "async", "execution", "parallel_for"})
+_SHARES = re.compile(r"#\s*pragma\s+omp\s+(?:for|loop|sections|single|master|masked|distribute|barrier)\b")
 _PARALLEL = re.compile(r"#\s*pragma\s+omp\b.*\b(?:parallel|task|taskloop|sections|teams)\b|_Pragma")
 _BEGIN = {kind: f"{RUNTIME_BEGIN}{kind} {NAME} ----" for kind in ("packed", "direct")}
 PRESETS = tuple(
@@ -86,8 +87,14 @@ def may_share(unit: Unit) -> bool:
     """Whether several threads may run a function of the program at once, which would share the memory of the panels."""
     if not _THREADS.isdisjoint(unit.words):
         return True
-    calling = (one for one in unit.functions if _PARALLEL.search(text_of(one.node)))
-    return any(effects(unit).of(one.body.start_byte, one.body.end_byte).calls for one in calling)
+    for one in unit.functions:
+        text = text_of(one.node).replace("\\\n", " ")
+        starts = _PARALLEL.search(text) is not None
+        if starts and effects(unit).of(one.body.start_byte, one.body.end_byte).calls:
+            return True
+        if not starts and _SHARES.search(text):  # its caller starts them
+            return True
+    return False
 
 
 def placed(unit: Unit) -> bool:
