@@ -276,7 +276,7 @@ def words_in(text: str) -> set[str]:
 
 def is_shared(loop: Loop) -> bool:
     """Whether threads may share the iterations of a loop, also those that a caller starts."""
-    return any(re.search(r"\bomp\b(?! *simd\b)", line) for line in loop.pragmas)
+    return any(re.search(r"\b(?:omp\b(?! *simd\b)|acc\b)", line) for line in loop.pragmas)
 
 
 def words_of_head(loop: Loop) -> set[str]:

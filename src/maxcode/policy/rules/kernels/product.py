@@ -184,7 +184,7 @@ def _is_zero(text: str) -> bool:
 
 def product_at(spot: Spot) -> Product | None:
     """The product that a nest computes; None if it computes something else or is shared among threads."""
-    if spot.shared:
+    if any(map(is_shared, (*spot.above, spot.loop))):
         return None
     chain, core = [spot.loop], spot.loop.body
     while len(core) == 1 and isinstance(core[0], Loop):
