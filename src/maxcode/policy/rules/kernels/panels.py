@@ -26,7 +26,6 @@ from maxcode.policy.rules.kernels.blocking import BLOCKS
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import before, computes_anywhere
-from maxcode.policy.rules.kernels.looking import exchanged, turned
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -42,6 +41,7 @@ from maxcode.policy.rules.kernels.nest import (
 )
 from maxcode.policy.rules.kernels.orders import summed_in_place, turned_inside
 from maxcode.policy.rules.kernels.product import matched
+from maxcode.policy.rules.kernels.right_looking import exchanged, turned
 from maxcode.policy.rules.kernels.scalars import privatised
 from maxcode.policy.rules.kernels.sums import added_at_once
 from maxcode.policy.rules.kernels.templates import FEW, choices, clashes

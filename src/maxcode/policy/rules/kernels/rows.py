@@ -39,8 +39,8 @@ def rows_of_arrays(kernel: Kernel, spot: Spot) -> Iterator[Edit]:
     loop = spot.loop
     if (loop.low, loop.step) != ("0", "1") or loop.pragmas or hides((loop,)) or not is_fixed(kernel, spot):
         return
-    if any("omp" in line for one in spot.above for line in one.pragmas):
-        return  # one array for all threads
+    if spot.shared:  # one array for all threads
+        return
     seen = effect((loop,), spot.above)
     for array in sorted(seen.written) if not seen.opaque else ():
         across = _filled(spot, seen, array)

@@ -13,14 +13,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import RUNTIME_BEGIN, RUNTIME_END, Unit
 from maxcode.code.polyhedral.polynomials import added, coefficient, number, polynomial
-from maxcode.errors import MachineError
-from maxcode.policy.rules.kernels import templates
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import (
@@ -38,6 +35,7 @@ from maxcode.policy.rules.kernels.nest import (
 )
 from maxcode.policy.rules.kernels.recurrences import Term, is_double, is_late, scaled, terms_of, written
 from maxcode.policy.rules.kernels.registers import ELEMENT, is_innermost
+from maxcode.policy.rules.kernels.templates import source
 
 STRIPS = (64, 256)
 _BEGIN = f"{RUNTIME_BEGIN}scan ----"
@@ -152,7 +150,4 @@ def _placed(kernel: Kernel, spot: Spot, made: Branch, memory: str) -> Body:
 
 @cache
 def _block() -> str:
-    path = files(templates) / "scan.c.inc"
-    if not path.is_file():
-        raise MachineError("the template 'scan' of the kernel policy is missing: reinstall maxcode")
-    return f"{_BEGIN}\n{path.read_text(encoding='utf-8').rstrip()}\n{RUNTIME_END}\n"
+    return f"{_BEGIN}\n{source('scan')}\n{RUNTIME_END}\n"

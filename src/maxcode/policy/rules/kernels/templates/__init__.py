@@ -109,7 +109,8 @@ def clashes(unit: Unit) -> bool:
 
 
 @cache
-def _source(kind: str) -> str:
+def source(kind: str) -> str:
+    """The text of a template.  MachineError where it is not installed."""
     path = files(__package__) / f"{kind}.c.inc"
     if not path.is_file():
         raise MachineError(f"the template '{kind}' of the kernel policy is missing: reinstall maxcode")
@@ -118,7 +119,7 @@ def _source(kind: str) -> str:
 
 @cache
 def _template(kind: str, values: tuple[tuple[str, int], ...]) -> str:
-    text = _source(kind)
+    text = source(kind)
     for name, value in values:
         text = re.sub(rf"\b({name} = )\d+", rf"\g<1>{value}", text, count=1)
     return f"{_BEGIN[kind]}\n{text}\n{RUNTIME_END}\n"
