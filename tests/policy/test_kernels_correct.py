@@ -57,6 +57,8 @@ CALLS = {  # size a, b, c -> the values of three inputs, the length of the outpu
     ),
     "paths": ("a * a", "1", "2 * a * a", "(a, x, out)"),
     "filters": ("a * b", "1", "2 * a * b", "(a, b, x, out, out + a * b)"),
+    "waves": ("c", "1", "3 * a * b", "(a, b, c, x, out, out + a * b, out + 2 * a * b)"),
+    "heat": ("1", "1", "2 * a * a * a", "(a, b, out, out + a * a * a)"),
 }
 MAIN = r"""
 #include <math.h>
@@ -116,9 +118,10 @@ def original(name: str) -> str:
 
 
 def sizes(name: str) -> Iterable[tuple[int, int, int]]:
-    """Cubes, and mixed triples; correlation needs two observations."""
+    """Cubes, and mixed triples; correlation needs two observations, and boxes grow."""
     found = [(s, s, s) for s in SIZES] + [(SIZES[k], SIZES[-k], SIZES[(3 * k) % 9]) for k in range(1, 9)]
-    return [(a, b, c) for a, b, c in found if (a >= 2 or name != "correlation") and (name != "stencil" or a < 40)]
+    least, most = 2 if name == "correlation" else 0, 39 if name in ("stencil", "heat") else SIZES[-1]
+    return [(a, b, c) for a, b, c in found if least <= a <= most]
 
 
 def driver(name: str, count: int) -> str:
@@ -209,6 +212,9 @@ def test_chained_proposals_compute_what_the_original_computes(name: str, errors:
         ("columns", ("left_looking(k in columns, columns=16", "jam(i#2", "retune(TILE, value=24")),
         ("triangle", ("triangle(i in triangle, rows=16, template=packed", "retune(BLOCK, value=24", "triangle(i#3")),
         ("triangle", ("triangle(i in triangle, rows=32, template=direct",)),
+        ("waves", ("time_tile(t in waves, axes=2, time=4", *(f"retune(TILE_X1, value={k}" for k in (64, 32, 16)))),
+        ("waves", ("time_tile(t in waves, axes=1, time=8", "retune(ROWS_X0, value=3", "retune(TIME, value=6")),
+        ("heat", ("time_tile(t in heat, axes=2, time=2, size=8", "retune(ROWS_X0, value=2", "retune(TIME, value=3")),
     ],
 )
 def test_steps_that_belong_together_compute_what_the_original_computes(
@@ -232,9 +238,11 @@ def test_samples_compute_what_the_original_computes(name: str, errors: Errors) -
         ("paths", ("pivots", "right_looking", "index_split", "promote")),
         ("filters", ("rowwise", "scan", "divide_once", "expand")),
         ("sweep", ("scan", "shorten", "carry")),
+        ("waves", ("time_tile",)),
+        ("heat", ("time_tile",)),
     ],
 )
-def test_every_edit_of_steps_for_waiting_values_computes_what_the_original_computes(
+def test_every_edit_of_steps_for_waiting_values_and_time_computes_what_the_original_computes(
     name: str, steps: tuple[str, ...], errors: Errors
 ) -> None:
     unit = Unit("c", original(name))

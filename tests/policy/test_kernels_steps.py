@@ -179,6 +179,33 @@ def test_two_sweeps_are_skewed_by_two_and_the_second_is_delayed() -> None:
     assert {"retune(TIME, value=4)", "retune(TILE_X0, value=64)"} <= set(tuned)
 
 
+PLANE = """for (int t = 0; t < m; t++) {
+    for (int j = 0; j < n; j++) A[j] = C[t];
+    for (int i = 1; i < n; i++) for (int j = 0; j < n; j++) A[i * n + j] -= 0.5 * (B[i * n + j] - B[(i - 1) * n + j]);
+    for (int i = 0; i < n - 1; i++)
+        for (int j = 0; j < n - 1; j++) B[i * n + j] -= 0.5 * (A[(i + 1) * n + j] - A[i * n + j]);
+}"""
+
+
+def test_rows_of_a_plane_go_through_the_steps_of_time_one_behind_the_other() -> None:
+    made = taken(function(PLANE), "time_tile(t in f, axes=1, time=4, size=1)")
+    assert "enum { TIME = 4 };" in made
+    assert "enum { ROWS_X0 = 1 };" in made
+    assert "retune(ROWS_X0, value=2)" in offered(made, "retune")
+    heads = [line for line in written(made).splitlines() if line.startswith("for ")]
+    assert [head.split()[2] for head in heads] == ["t0", "x0", "t", "row", "j", "i", "j", "i", "j"]
+    assert "int i = (x0 - 1 * (t - t0) - 1 > 0 ?" in heads[7]
+    assert heads[8] == "for (int j = 0; j < n - 1; j++) {"
+
+
+def test_strips_of_rows_stand_around_the_rows() -> None:
+    made = taken(function(PLANE), "time_tile(t in f, axes=2, time=4, size=128)")
+    assert "enum { ROWS_X0 = 1 };" in made
+    assert "enum { TILE_X1 = 128 };" in made
+    heads = [line.split()[2] for line in written(made).splitlines() if line.startswith("for ")]
+    assert heads == ["t0", "x1", "x0", "t", "row", "j", "i", "j", "i", "j"]
+
+
 def test_a_sweep_in_place_is_skewed_by_one() -> None:
     text = function(f"for (int t = 0; t < m; t++) {SWEEP.format('A', 'A', 'A')}")
     assert "x0 < n - 1 + 1 * (TIME - 1)" in written(taken(text, "time_tile(t in f"))
@@ -194,10 +221,34 @@ def test_a_sweep_in_place_is_skewed_by_one() -> None:
         "for (int i = 0; i < n; i++) A[i] = A[i + 1]; m = m - 1;",
         "for (int i = 0; i < n; i++) { A[i] = A[i + 1]; s += A[i]; }",
         "for (int i = 0; i < n; i++) A[i] = B[i];",  # nothing to skew
+        "for (int i = 0; i < n; i++) A[i] = A[2 * i + 1];",  # farther and farther
+        "for (int i = 1; i < n; i++) A[i] = A[i - t];",
+        "for (int i = 0; i < n; i++) A[i] = A[(int)C[i]];",
+        "for (int i = 0; i < n; i++) B[i] = A[i + 1]; for (int i = 0; i < n; i++) A[i] = B[n - 1 - i];",
+        "for (int i = 0; i < n; i++) A[i] = A[i + 1]; for (int i = 0; i < n; i++) B[i] = A[m];",  # all paths end there
+        "for (int i = 0; i < n; i++) { A[i] = A[i + 1]; C[0] = B[i]; }",
+        "for (int i = t; i < n; i++) A[i] = A[i + 1];",
+        "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[i * n + j] = A[(i + 1) * n + j];",
+        "for (int i = 0; i < (int)A[0]; i++) A[i] = A[i + 1];",
+        "for (size_t i = 0; i < n; i++) A[i] = A[i + 1];",
+        "for (int i = 0; i < n; i += 2) A[i] = A[i + 2];",
+        "for (int i = 0; i < n; i++) A[i] = A[i + 1]; if (t == 3) A[0] = 1.0;",
+        "for (int i = 0; i < n; i++) A[i] = g(A[i + 1]);",  # who knows what it does
+        "for (int i = 0; i < n; i++) { A[i] = A[i + 1]; if (A[i] > 9.0) break; }",
+        "if (A[0] > 9.0) break; for (int i = 0; i < n; i++) A[i] = A[i + 1];",
+        "for (int i = 0; i < n; i++) { A[i] = A[i + 1]; t++; }",
+        "\n#pragma omp for\nfor (int i = 0; i < n; i++) A[i] = A[i + 1];",
     ],
 )
 def test_what_reaches_too_far_or_needs_no_skew_is_not_tiled_in_time(body: str) -> None:
     assert offered(function(f"double s = 0.0; for (int t = 0; t < m; t++) {{ {body} }}"), "time_tile") == []
+
+
+def test_a_stencil_whose_arrays_may_be_one_is_not_tiled_in_time() -> None:
+    text = function(PLANE)
+    other = "void g(int n, int m, double *A, double *B, double *C) {{ f(n, m, A, {}, C); }}\n"
+    assert offered(f"{text}{other.format('B')}", "time_tile")
+    assert offered(f"{text}{other.format('A')}", "time_tile") == []
 
 
 # -------------------------------------------------------------------------------------------------------------- scalars

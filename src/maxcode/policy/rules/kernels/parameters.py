@@ -24,6 +24,7 @@ VALUES: dict[str, tuple[int, ...]] = {
     "COPY": (0, 1),
     "BLOCK": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256),
     "TIME": (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64),
+    "ROWS": (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48),
     "TILE": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512),
 }
 _MEANS = {
@@ -37,6 +38,7 @@ _MEANS = {
     "COPY": "whether whole panels of the operand are packed (1) or read in place (0)",
     "BLOCK": "rows solved before the rest is updated by a product",
     "TIME": "steps of time in a piece",
+    "ROWS": "rows in a piece",
     "TILE": "iterations in a piece",
 }
 _MOST_SUMS = 48  # MR * NV: beyond, they spill anyway and the unrolled text grows
@@ -73,7 +75,7 @@ def _counts_pieces(unit: Unit, name: str) -> bool:
     squares = len(re.findall(rf"\bdouble corner\w*\[{name} \* {name}\];", text))
     inside = len(re.findall(rf"\bcorner\w*(?:, |\[.*\) \* ){name}\b", text))
     pieces = len(steps) + len(firsts) + len(lasts) + len(skewed)
-    return family(name) in ("TIME", "TILE", "BLOCK") and len(uses) == pieces + 2 * squares + inside + 1
+    return family(name) in ("TIME", "ROWS", "TILE", "BLOCK") and len(uses) == pieces + 2 * squares + inside + 1
 
 
 def retune(unit: Unit) -> Iterator[Edit]:

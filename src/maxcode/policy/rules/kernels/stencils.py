@@ -1,11 +1,14 @@
 """The step that tiles the time of a stencil: skewed pieces of space, each taken through several time steps.
 
-    for t0, by pieces of time:  for x0, by pieces of x + skew * (t - t0) + delay:  for t:  the nests, cut to the piece
+    for t0, by pieces of time:  for x1, by strips:  for x0, by rows of x + skew * (t - t0) + delay:  for t:
+        the nests, each cut to its row of the strip
 
-Every nest inside the time loop is a part, with its own delay; the skew is common.  The order is legal if no dependence
-goes back along a skewed axis, those inside one nest and one step of time included from the second axis on; the order
-inside a piece is the original one.  Parallelogram tiles as in Wolf and Lam,
-"A Loop Transformation Theory"; skews and delays are the least that the dependences permit.
+So each row goes through all steps of a piece of time close behind the row before it, and what stays in the cache is as
+many rows of a strip as there are steps.  Every nest inside the time loop is a part, with its own delay; the skew is
+common.  The order is legal if no dependence goes back along a skewed axis, those inside one nest and one step of time
+included from the second axis on: then the loops over pieces may stand in any order.  The order inside a piece is the
+original one.  Parallelogram tiles as in Wolf and Lam, "A Loop Transformation Theory"; skews and delays are the least
+that the dependences permit.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
+from itertools import product
 from typing import final
 
 from maxcode.code.cpp.edit import Edit
@@ -23,7 +27,9 @@ from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import Item, Loop, band_of, greatest_of, least_of, put, words_in
 
-SIZES = tuple((time, size) for time in (2, 8, 16) for size in (32, 128, 512))  # retune finds others
+TIMES = (2, 4, 8, 16)  # retune finds others, here and below
+STRIPS, BUNDLES = (128, 256), (8, 24)  # elements of a contiguous axis, rows of another
+_MOST_AXES = 2
 _SKEWS = range(4)
 _FARTHEST = 4  # elements that a dependence may reach
 
@@ -38,13 +44,13 @@ class Axis:
 
 
 def time_tile(unit: Unit) -> Iterator[Edit]:
-    """Takes pieces of a stencil through several time steps while they are in the cache, by skewed tiles."""
+    """Takes each row of a stencil, or of a strip of it, through several time steps while it is in the cache."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             forms = (whole for whole in _forms(kernel, spot.loop) if _is_plain(kernel, whole))
             found = ((whole, axes) for whole in forms if (axes := _axes(whole, spot.above)))
             whole, axes = next(found, (spot.loop, ()))
-            for count in range(1, len(axes) + 1) if any(axis.skew for axis in axes) else ():
+            for count in range(1, len(axes[:_MOST_AXES]) + 1) if any(axis.skew for axis in axes) else ():
                 yield from _edits(kernel, spot, whole, axes[:count])
 
 
@@ -66,13 +72,19 @@ def _spaces(item: Item) -> list[Loop]:
 
 
 def _edits(kernel: Kernel, spot: Spot, whole: Loop, axes: Sequence[Axis]) -> Iterator[Edit]:
-    names = [kernel.fresh("TIME"), *(kernel.fresh(f"TILE_X{k}") for k in range(len(axes)))]
-    body = put(kernel.body, spot.path, [_tiled(kernel, whole, axes, names)])
-    for time, size in SIZES:
-        params = (("axes", len(axes)), ("time", time), ("size", size))
-        what = f"takes skewed pieces of {size} through {time} steps of the loop over {whole.var}"
-        change = kernel.change(body, [(names[0], time), *((one, size) for one in names[1:])])
-        yield kernel.edit("time_tile", spot.name, params, what, change)
+    last = len(axes) - 1
+    is_contiguous = any(len(_spaces(item)) == len(axes) for item in whole.body)
+    names = [kernel.fresh(f"ROWS_X{k}") for k in range(last)]
+    names.append(kernel.fresh(f"{'TILE' if is_contiguous else 'ROWS'}_X{last}"))
+    time = kernel.fresh("TIME")
+    body = put(kernel.body, spot.path, [_tiled(kernel, whole, axes, (time, *names))])
+    sizes = STRIPS if is_contiguous else BUNDLES if last else (1,)
+    for steps, size in product(TIMES, sizes):
+        params = (("axes", len(axes)), ("time", steps), ("size", size))
+        pieces = " x ".join(("1",) * last + (str(size),))
+        what = f"takes skewed pieces of {pieces} through {steps} steps of the loop over {whole.var}"
+        constants = [(time, steps), *((name, 1) for name in names[:-1]), (names[-1], size)]
+        yield kernel.edit("time_tile", spot.name, params, what, kernel.change(body, constants))
 
 
 def _tiled(kernel: Kernel, whole: Loop, axes: Sequence[Axis], names: Sequence[str]) -> Loop:
@@ -83,7 +95,7 @@ def _tiled(kernel: Kernel, whole: Loop, axes: Sequence[Axis], names: Sequence[st
     step = f"({whole.var} - {firsts[0]})"
     parts = tuple(_cut(item, axes, number, (firsts[1:], sizes, step)) for number, item in enumerate(whole.body))
     made = replace(whole, low=firsts[0], high=least_of(f"{firsts[0]} + {time}", whole.high), body=parts)
-    for depth, axis in reversed(list(enumerate(axes))):
+    for depth, axis in enumerate(axes):  # the first inside the others
         rows = [(_spaces(item)[depth], delay) for item, delay in zip(whole.body, axis.delays, strict=True)]
         lows = list(dict.fromkeys(_sum(row.low, delay) for row, delay in rows))
         highs = list(dict.fromkeys(_sum(row.high, delay) for row, delay in rows))

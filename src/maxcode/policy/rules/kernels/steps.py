@@ -69,7 +69,7 @@ ALL: tuple[Step, ...] = (
     _step(scalars.expand, 8, "stride loop vector"),
     _step(rowwise.rowwise, 16, "stride cache loop vector"),
     _step(tiling.tile, 6, "cache", ("tiling",)),
-    _step(stencils.time_tile, 8, "cache", ("tiling",)),
+    _step(stencils.time_tile, 30, "cache", ("tiling",)),
     _step(pivots.pivots, 16, "cache loop vector", ("tiling",)),
     _step(unrolling.jam, 5, "vector loop", ("unrolling",)),
     _step(unrolling.overlap, 8, "arithmetic loop", ("unrolling",)),

@@ -1,0 +1,1 @@
+void heat(int n, int steps, double *A, double *B);
