@@ -34,6 +34,7 @@ VECTORS = ("-std=gnu17", "-O1", "-ftree-vectorize", "-march=native", "-fopenmp-s
 SIGNATURE = "(int n, int m, double *A, double *B, double *C)"
 BATCH = 250
 SIZES = ((0, 0), (1, 3), (2, 1), (3, 5), (5, 4), (8, 7), (13, 6))
+_PIECES = re.compile(r"^(enum \{ (?:TIME|ROWS|TILE)\w* = )\d+", re.MULTILINE)  # made smaller than the nests
 REVERSE = "reverse"  # not a step: a loop that is called parallel runs backwards
 _HELD_BACK = ("retune", "restrict", "unroll", "prefetch", "pack", "parallel")  # no order changes, or tested elsewhere
 STEPS = tuple(
@@ -285,6 +286,7 @@ def variants(random: Random, original: str, most: int = 3) -> Iterator[Variant]:
         if edit is None:
             return
         text = patched(made.text.encode(), list(edit.change.patches))
+        text = _PIECES.sub(lambda one: f"{one[1]}{random.choice((1, 2, 3, 5))}", text)
         made = Variant(original, (*made.labels, edit.label), text)
         yield made
 
