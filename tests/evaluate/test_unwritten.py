@@ -12,7 +12,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.unwritten import DEPENDS, Variants, chosen, depends
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
 MAIN = """int main(void) {
@@ -156,7 +156,7 @@ def test_a_job_with_filled_memory_finds_its_byte_on_the_stack_and_the_heap(sandb
     )
 
     async def run() -> bytes:
-        async with sandbox.session([], sources={"a.c": text}) as session:
+        async with sandbox.session([], Mounts({"a.c": text})) as session:
             argv = ("gcc", "-O1", "-w", "/src/a.c", "-o", "/tmp/out")
             built = await session.run(Job(argv, collect=("/tmp/out",)))
         with Blob.of(built.files["/tmp/out"]) as artefact:

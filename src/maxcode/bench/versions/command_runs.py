@@ -29,7 +29,7 @@ from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.repo.git import last_line
 from maxcode.sandbox.archives import BROKEN, content, opened, unpack
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from maxcode.sandbox.session_layout import OWN, is_covered
 
 SIDE, _ROWS, _BUILT = "/side", "/tmp/maxcode-rows.tar", "/tmp/maxcode-built.tar"
@@ -122,7 +122,7 @@ class Sandboxed:
             ("sh", "-c", script, "sh", command), cpu_s=BUILD_S, wall_s=BUILD_S, memory_mb=_memory_mb(),
             output_mb=BUILT_MB, processes=_PROCESSES, collect=(_BUILT,),
         )  # fmt: skip
-        async with self._sandbox.session([], sources={}, binds=[(side.folder, SIDE), *self._binds]) as session:
+        async with self._sandbox.session([], Mounts({}, [(side.folder, SIDE), *self._binds])) as session:
             ran = await session.run(job)
         if not ran.ok or _BUILT not in ran.files:
             raise InputError(_build_failed(side, command, _said(ran), boxed=True))
@@ -136,7 +136,7 @@ class Sandboxed:
         job = self._job(side, wall_s)
         measured = self._sandbox.forks  # in tier 2 a measured program is one process; a command may be several
         binds = [(side.folder, SIDE), *self._binds]
-        async with self._sandbox.session(job.blobs, sources={}, binds=binds, measured=measured) as session:
+        async with self._sandbox.session(job.blobs, Mounts({}, binds), measured=measured) as session:
             if self._asked.setup:
                 setup = ("sh", "-c", self._there + _GO, "sh", "sh", "-c", self._asked.setup)
                 first = replace(job, argv=setup, stdin=None)
