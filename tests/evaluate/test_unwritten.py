@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from maxcode.core.types import Action, Case, Outcome, Problem, Program, ProgramSpec
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.unwritten import DEPENDS, Variants, chosen, depends
@@ -178,7 +179,7 @@ def test_memory_is_filled_only_in_a_bare_session(sandbox: Sandbox) -> None:
 def test_a_candidate_is_refused_in_one_sentence_unless_the_original_does_it_too(
     sandbox: Sandbox, builder: Builder, tmp_path: Path
 ) -> None:
-    evaluator = ProgramEvaluator(sandbox, builder, profiles=False)
+    evaluator = ProgramEvaluator(sandbox, builder).measuring(MeasureOptions(profiles=False))
 
     async def outcomes(original: str) -> tuple[bool, Outcome, tuple[str, ...]]:
         problem = problem_of(original)
