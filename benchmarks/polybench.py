@@ -43,7 +43,8 @@ from maxcode.core.stats import geometric_mean, median_interval
 from maxcode.core.types import Outcome, Problem, Program, RaceVerdict
 from maxcode.errors import BoundaryError, InputError, Interrupted, RecordError
 from maxcode.evaluate.function.sizes import timed_shapes
-from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.harness import make_harness
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until

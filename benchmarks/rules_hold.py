@@ -45,7 +45,7 @@ from maxcode.code.languages import language
 from maxcode.policy.rules.rewriter import RULES
 from maxcode.policy.rules.rewriter.rules import chosen_rules, edits
 from maxcode.policy.rules.rewriter.runtime import applied
-from maxcode.sandbox.sandbox import Job, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Sandbox
 from trust.rows import table
 
 SHOWN = 2000  # bytes of a diagnostic
@@ -211,7 +211,7 @@ async def tried(sandbox: Sandbox, case: Case, made: Sequence[Variant], findings:
     if not case.runs:
         argv.append("-c")
     script = SCRIPT.format(build=" ".join(argv), run=RUN.format(limit=case.seconds) if case.runs else ": > /tmp/ran")
-    async with sandbox.session([], sources={**sources, "script.sh": script}) as session:
+    async with sandbox.session([], Mounts({**sources, "script.sh": script})) as session:
         job = Job(("/bin/sh", "/src/script.sh"), cpu_s=1500, wall_s=2900, memory_mb=2048, output_mb=64)
         ran = await session.run(job)
     note_all(case, made, ran.stdout.decode(), findings)

@@ -16,7 +16,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from maxcode.sandbox.tiers import VARIABLE
 from tests.support.rules import SHORT
 from tests.support.sandboxed import ATTACKS, RUN, Attack
@@ -121,7 +121,7 @@ def program(sandbox: Sandbox) -> Callable[[str], Blob]:
     async def build(name: str) -> Blob:
         source = (ATTACKS / f"{name}.c").read_text()
         argv = ("gcc", "-O1", "-g1", "-Wall", "-Wextra", "-pthread", "/src/a.c", "-o", "/tmp/out")
-        async with sandbox.session([], sources={"a.c": source}) as session:
+        async with sandbox.session([], Mounts({"a.c": source})) as session:
             ran = await session.run(Job(argv, cpu_s=20, wall_s=60, collect=("/tmp/out",)))
         assert ran.ok, ran.stderr.decode()
         return Blob.of(ran.files["/tmp/out"])

@@ -16,7 +16,7 @@ from maxcode.core.types import Problem
 from maxcode.evaluate.function.glue import support
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Mounts, Sandbox
 
 FLAGS = ("-std=gnu17", "-O3", "-march=native")
 _JOB = Job((), cpu_s=120, wall_s=400, memory_mb=4096, output_mb=512)
@@ -81,7 +81,7 @@ async def built(sandbox: Sandbox, problem: Problem, text: str, anchor: Anchor, c
         return "not installed"
     name = problem.program.name
     sources = {name: text, **support(problem)}
-    async with build_lane(), sandbox.session([], sources=sources) as session:
+    async with build_lane(), sandbox.session([], Mounts(sources)) as session:
         ran: Ran | None = None
         for argv in _commands(anchor, name, [one for one in sources if one.endswith(".c") and one != name], cores):
             ran = await session.run(replace(_JOB, argv=argv, collect=("/tmp/out",)))

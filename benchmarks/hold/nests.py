@@ -27,7 +27,7 @@ from maxcode.policy.rules.kernels.legality import parallel
 from maxcode.policy.rules.kernels.nest import changed, put, substituted
 from maxcode.policy.rules.kernels.steps import ALL, Permitted
 from maxcode.policy.rules.rewriter.runtime import patched
-from maxcode.sandbox.sandbox import Job, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Sandbox
 
 PLAIN = ("-std=gnu17", "-O0", "-w")  # builds fastest
 VECTORS = ("-std=gnu17", "-O1", "-ftree-vectorize", "-march=native", "-fopenmp-simd", "-w")  # so that pragmas count
@@ -353,7 +353,7 @@ def _named(text: str, prefix: str) -> str:
 async def told(sandbox: Sandbox, made: Sequence[Variant], flags: Sequence[str] = VECTORS) -> str:
     """What that program prints, built and run in one session; its diagnostics if it does not build."""
     script = f"gcc {' '.join(flags)} -o /tmp/out /src/main.c -lm 2>&1 && /tmp/out"
-    async with sandbox.session([], sources={"main.c": program(made), "script.sh": script}) as session:
+    async with sandbox.session([], Mounts({"main.c": program(made), "script.sh": script})) as session:
         job = Job(("/bin/sh", "/src/script.sh"), cpu_s=600, wall_s=1500, memory_mb=2048, output_mb=4)
         ran = await session.run(job)
     return ran.stdout.decode(errors="replace")

@@ -10,14 +10,11 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-import msgspec
 import pytest
 
-from maxcode.core.files import FileKind, read_file, read_text, read_toml, replacing, toml_complaint, write_whole
+from maxcode.core.files import FileKind, read_file, read_text, read_toml, replacing, write_whole
 from maxcode.errors import InputError
 
 WRITER = """
@@ -158,33 +155,3 @@ def test_a_file_that_grows_is_read_to_its_end_of_then_or_refused_but_never_longe
     finally:
         stop.set()
         writer.join()
-
-
-@dataclass
-class Inner:
-    steps: int = 1
-    flags: list[str] | None = None
-
-
-@dataclass
-class Outer:
-    needed: str
-    inner: Inner = field(default_factory=Inner)
-    kind: Literal["one", "two"] = "one"
-
-
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        ({}, "`needed` is missing"),
-        ({"needed": 1, "inner": {}}, "`needed`: expected a text, got a whole number"),
-        ({"needed": "", "inner": 2.5}, "`inner`: expected a table, got a number"),
-        ({"needed": "", "inner": {"steps": True}}, "`inner.steps`: expected a whole number, got true or false"),
-        ({"needed": "", "inner": {"flags": "-O3"}}, "`inner.flags`: expected a list, got a text"),
-        ({"needed": "", "kind": "a - at b"}, "`kind`: invalid enum value 'a - at b'"),
-    ],
-)
-def test_a_wrong_type_is_told_in_words_of_toml(table: dict[str, object], said: str) -> None:
-    with pytest.raises(msgspec.ValidationError) as wrong:
-        msgspec.convert(table, Outer)
-    assert toml_complaint(wrong.value) == said

@@ -11,7 +11,7 @@ import pytest
 from maxcode.core.ahead import started
 from maxcode.core.phases import OTHER, Phase, activity, charge_cpu, during, in_stage, recording, stage
 from maxcode.sandbox.jobs import Job
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Mounts, Sandbox
 
 SHORT_S = 0.02
 
@@ -58,7 +58,7 @@ def test_work_of_two_tasks_counts_for_both_and_ends_with_an_error() -> None:
 
 def test_a_session_tells_its_start_and_the_cpu_time_of_its_run(sandbox: Sandbox) -> None:
     async def run() -> None:
-        async with sandbox.session([], sources={"x": ""}) as session:
+        async with sandbox.session([], Mounts({"x": ""})) as session:
             await session.run(Job(("/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")))
 
     with recording() as recorder:

@@ -12,6 +12,7 @@ from maxcode.code.languages import language
 from maxcode.core.ahead import started
 from maxcode.core.phases import Profile, recording
 from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
@@ -60,7 +61,8 @@ def judged(sandbox: Sandbox, problem: Problem, text: str, places: int = 1) -> tu
 
     async def work() -> Evaluation:
         lanes._places().total_tokens = places
-        harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT, single=True)
+        builder = Builder(sandbox, sandbox.cache, keeps=False)
+        harness = ProgramEvaluator(sandbox, builder, SHORT, HarnessTerms(single=True))
         action = Action(Program({"sums.c": text}))
         refused, ahead = (
             partial(harness.refused_early, problem, action),

@@ -13,7 +13,7 @@ from maxcode.evaluate.module.gpu import Gpu, Toolkit, arch_of, device_files, on_
 from maxcode.evaluate.module.sides import SideStarter
 from maxcode.evaluate.module.torch_runtime import Runtime
 from maxcode.problems import load
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 
 PYTHON = "/usr/bin/python3"
 DOORS = """
@@ -81,7 +81,7 @@ def called(sandbox: Sandbox, text: str, rounds: list[bytes], on_device: bool, pr
             job = Job(**{**{name: getattr(job, name) for name in job.__slots__}, "on_device": on_device})
             binds = DEVICE if on_device else ()
             async with (
-                sandbox.session([stdin], {"a.py": text}, binds, measured=True) as session,
+                sandbox.session([stdin], Mounts({"a.py": text}, binds), measured=True) as session,
                 session.calls(job) as calls,
             ):
                 found = [await calls.ready()]

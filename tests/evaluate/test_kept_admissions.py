@@ -17,7 +17,8 @@ from maxcode.core.confined import only_from
 from maxcode.core.phases import BUILD, RUN, VERIFICATION, recording
 from maxcode.core.types import Action, Case, HotFunction, Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
-from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.harness import make_harness
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder import kept_admissions
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.kept_admissions import NOT_KEPT, SYSTEM, KeptAdmissions, stamps
@@ -256,7 +257,7 @@ def admits(
 ) -> tuple[Admitted, ProgramEvaluator, int]:
     """As another process admits it, and how many jobs that took in the sandbox.  ``single``: without prompts."""
     builder = Builder(sandbox, kept.folder or sandbox.cache)
-    evaluator = ProgramEvaluator(sandbox, builder, SHORT, single=single, kept=kept)
+    evaluator = ProgramEvaluator(sandbox, builder, SHORT, HarnessTerms(single=single), kept)
     runs = OriginalRuns()
     with recording() as recorder, counted_in(runs):
         found = anyio.run(evaluator.admit, problem)

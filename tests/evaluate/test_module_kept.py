@@ -11,7 +11,8 @@ import pytest
 
 from maxcode.core.phases import RUN, recording
 from maxcode.core.types import Problem
-from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.harness import make_harness
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.module import learned_contract

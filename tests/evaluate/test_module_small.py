@@ -11,7 +11,8 @@ import pytest
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome
 from maxcode.evaluate.function.comparing import lost, unequal
-from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.harness import make_harness
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator

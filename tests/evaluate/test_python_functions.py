@@ -13,7 +13,8 @@ import pytest
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Outcome, Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.harness import make_harness
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.python.runtime import find_python
 from maxcode.evaluate.python.staging import PythonStages, Staged

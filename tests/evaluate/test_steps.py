@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import anyio
 import pytest
 
-from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Calls, Job, Mounts, Ran, Sandbox
 
 # y = x + `count`: a counter that lives in the process tells whether it is the same one in every round.
 ADDER = """
@@ -45,7 +45,7 @@ def adder(body: str = "") -> str:
 def build_c(sandbox: Sandbox) -> Callable[[str], Blob]:
     async def build(source: str) -> Blob:
         argv = ("gcc", "-O1", "-pthread", "/src/a.c", "-o", "/tmp/out")
-        async with sandbox.session([], sources={"a.c": source}) as session:
+        async with sandbox.session([], Mounts({"a.c": source})) as session:
             ran = await session.run(Job(argv, collect=("/tmp/out",)))
         assert ran.ok, ran.stderr
         return Blob.of(ran.files["/tmp/out"])

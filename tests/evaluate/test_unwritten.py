@@ -8,11 +8,12 @@ import anyio
 import pytest
 
 from maxcode.core.types import Action, Case, Outcome, Problem, Program, ProgramSpec
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.unwritten import DEPENDS, Variants, chosen, depends
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
 MAIN = """int main(void) {
@@ -156,7 +157,7 @@ def test_a_job_with_filled_memory_finds_its_byte_on_the_stack_and_the_heap(sandb
     )
 
     async def run() -> bytes:
-        async with sandbox.session([], sources={"a.c": text}) as session:
+        async with sandbox.session([], Mounts({"a.c": text})) as session:
             argv = ("gcc", "-O1", "-w", "/src/a.c", "-o", "/tmp/out")
             built = await session.run(Job(argv, collect=("/tmp/out",)))
         with Blob.of(built.files["/tmp/out"]) as artefact:
@@ -178,7 +179,7 @@ def test_memory_is_filled_only_in_a_bare_session(sandbox: Sandbox) -> None:
 def test_a_candidate_is_refused_in_one_sentence_unless_the_original_does_it_too(
     sandbox: Sandbox, builder: Builder, tmp_path: Path
 ) -> None:
-    evaluator = ProgramEvaluator(sandbox, builder, profiles=False)
+    evaluator = ProgramEvaluator(sandbox, builder).measuring(MeasureOptions(profiles=False))
 
     async def outcomes(original: str) -> tuple[bool, Outcome, tuple[str, ...]]:
         problem = problem_of(original)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,9 +13,9 @@ from hypothesis import strategies as st
 from maxcode.code.cpp.edit import kind_of
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import RUNTIME_END, Unit
-from maxcode.code.source import Patch, encode, normalise, parse, tokens
+from maxcode.code.source import Patch, Token, encode, normalise, parse, tokens
 from maxcode.policy.rules.rewriter import reachable
-from maxcode.policy.rules.rewriter.rules import edits
+from maxcode.policy.rules.rewriter.rules import RULES, edits
 from maxcode.policy.rules.rewriter.runtime import applied, holds, patched, tuned
 from tests.support.rewriter_help import FIRE, labels, language_of, text_of
 
@@ -183,6 +185,54 @@ def _damaged(text: str, generator: random.Random) -> str:
         stop = one.start if generator.random() < 0.3 else one.end
         text = (data[: one.start] + encode(other.text) * generator.randint(0, 1) + data[stop:]).decode(errors="replace")
     return text
+
+
+def test_no_pragma_is_put_into_an_argument_of_a_macro() -> None:
+    text = "#define ALSO(x) (x)\nint f(int n) { return #(1, (n), ({ while (n) n--; n; })) + (n); }"
+    assert labels("unroll", text.replace("#(", "also(")) != []
+    assert labels("unroll", text.replace("#(", "ALSO(")) == labels("unroll", text.replace("#(", "assert(")) == []
+    behind = "#define ALSO(x) (x)\nint f(int n) { n = ALSO((n)); while (n) n--; return n; }"
+    assert labels("unroll", behind) != []
+
+
+class _Counted(tuple[Token, ...]):
+    """Tokens that count how many of them are read."""
+
+    reads = 0
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        self.reads += len(found) if isinstance(key, slice) else 1
+        return found
+
+    def __iter__(self) -> Iterator[Token]:
+        self.reads += len(self)
+        return super().__iter__()
+
+
+SWEEP = """
+double f{0}(double *a, const char *s, int n) {{
+    double t = 0;
+    for (int i = 0; i < strlen(s); i++) t += a[i] * sqrt(2.0);
+    assert(t > (0));
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i] += a[j] * s[j * n + i];
+    #pragma GCC ivdep
+    for (int i = 0; i < n; i++) a[i] = SQUARE(t);
+    return t;
+}}
+"""
+
+
+@pytest.mark.parametrize("rule", [rule.name for rule in RULES if "c" in rule.languages])
+def test_twice_as_many_functions_cost_a_rule_twice_the_tokens(rule: str) -> None:
+    head = "#include <math.h>\n#include <string.h>\n#include <assert.h>\n#define SQUARE(x) ((x) * (x))\n"
+    reads = []
+    for count in (20, 40):
+        given = Unit("c", head + "".join(SWEEP.format(k) for k in range(count)))
+        tokens_read = given.__dict__["tokens"] = _Counted(given.tokens)
+        list(edits(given, inexact=True, names=[rule]))
+        reads.append(tokens_read.reads)
+    assert reads[1] <= 2.2 * reads[0]
 
 
 # -------------------------------------------------------------------------------------------------------- reachable

@@ -20,6 +20,7 @@ from maxcode.cli import cli
 from maxcode.core.stats import RaceRule, median_interval
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
@@ -51,7 +52,7 @@ def certify_shortly(sandbox: Sandbox, builder: Builder) -> Callable[..., Certifi
 
     async def certified(problem: Problem, winner: Program, seed: int) -> Certificate:
         rule = RaceRule(confirm_most=RaceRule().confirm_least)
-        evaluator = ProgramEvaluator(sandbox, builder, rule, seed)
+        evaluator = ProgramEvaluator(sandbox, builder, rule, HarnessTerms(seed))
         admitted = await evaluator.admit(problem)
         work = AdmittedWinner(evaluator, problem, admitted, winner, time.monotonic())
         return await measured(work, work.certificate({}, None), lambda words: None)
@@ -135,7 +136,7 @@ def test_a_repetition_races_the_further_inputs_of_the_certificate(
     problem = load(finished.place / "slow.c", finished.place / "tests").problem
 
     async def raced(before: frozenset[str] = frozenset()) -> tuple[set[str], dict[str, str]]:
-        evaluator = ProgramEvaluator(sandbox, builder, seed=LONG_INPUTS, before=before)
+        evaluator = ProgramEvaluator(sandbox, builder, terms=HarnessTerms(LONG_INPUTS, before))
         admitted = await evaluator.admit(problem)
         check = await evaluator.check(admitted.problem, Program({"slow.c": QUARTER}))
         found = await check.race_fresh(1)

@@ -13,7 +13,7 @@ import pytest
 from maxcode.core import phases
 from maxcode.errors import MachineError
 from maxcode.sandbox import sandbox as sandbox_module
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from tests.support.sandboxed import RUN, let_others_in, weakened
 
 pytestmark = [pytest.mark.tiers("1"), pytest.mark.sandbox]
@@ -33,7 +33,7 @@ def ran(
 
     async def go() -> list[Ran]:
         blobs = [blob for job in jobs for blob in job.blobs]
-        async with sandbox.session(blobs, sources={}, room=room, binds=binds) as session:
+        async with sandbox.session(blobs, Mounts({}, binds, room=room)) as session:
             return [await session.run(job, measured) for job in jobs]
 
     return anyio.run(go)
@@ -127,7 +127,8 @@ def test_full_pairs_count_as_the_memory_of_the_command(sandbox: Sandbox, program
     flood = replace(attacking(program("pairs"), "flood"), memory_mb=32, output_mb=1, wall_s=5.0)
 
     async def go() -> Ran:
-        async with sandbox.session(flood.blobs, room=ROOM) as session:  # no /tmp, whose size is added to the limit
+        mounts = Mounts(room=ROOM)  # no /tmp, whose size is added to the limit
+        async with sandbox.session(flood.blobs, mounts) as session:
             with phases.recording() as recorder:
                 ran = await session.run(flood)
                 charged.append(sum(phase.cpu_s for phase in recorder.profile().phases))
@@ -149,7 +150,7 @@ def test_a_session_that_says_nothing_is_no_lack_of_memory(sandbox: Sandbox, monk
     greedy = replace(COMMAND, argv=("sh", "-c", "head -c 150m /dev/zero | tail; echo $?; sleep 5"), memory_mb=32)
 
     async def go() -> None:
-        async with sandbox.session([], room=ROOM) as session:
+        async with sandbox.session([], Mounts(room=ROOM)) as session:
             await session.run(replace(greedy, output_mb=1, wall_s=8.0))
 
     with pytest.raises(MachineError, match="no answer within 2 s"):

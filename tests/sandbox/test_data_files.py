@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from tests.support.sandboxed import RUN
 
 pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
@@ -18,7 +18,7 @@ DATA = {"data.txt": b"one\n", "more/data.txt": b"two\n"}
 
 def twice(sandbox: Sandbox, job: Job, bare: bool, data: dict[str, bytes]) -> list[Ran]:
     async def runs() -> list[Ran]:
-        async with sandbox.session(job.blobs, bare=bare, data=data) as session:
+        async with sandbox.session(job.blobs, Mounts(data=data), bare=bare) as session:
             return [await session.run(job) for _ in range(2)]
 
     return anyio.run(runs)

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 
 from maxcode.sandbox.binds import is_enterable, reached
-from maxcode.sandbox.sandbox import Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Ran, Sandbox
 
 
 def test_a_folder_below_one_that_nobody_else_may_enter_is_shown_read_only(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_a_folder_below_one_that_nobody_else_may_enter_is_shown_read_only(sandbo
     assert not is_enterable(closed / "folder")
 
     async def run(*argv: str) -> Ran:
-        async with sandbox.session([], sources={"a": ""}, binds=[(closed / "folder", "/opt/shown")]) as session:
+        async with sandbox.session([], Mounts({"a": ""}, [(closed / "folder", "/opt/shown")])) as session:
             return await session.run(Job(argv))
 
     assert anyio.run(run, "cat", "/opt/shown/words").stdout == b"to be read\n"

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from maxcode.sandbox import sandbox as session_module
-from maxcode.sandbox.sandbox import Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Ran, Sandbox
 from tests.support.sandboxed import ATTACKS, RUN
 
 pytestmark = [pytest.mark.tiers("1"), pytest.mark.sandbox]
@@ -30,7 +30,7 @@ def profiled(sandbox: Sandbox, attack: str, *words: str) -> Ran:
 
     async def go() -> Ran:
         sources = {"a.c": (ATTACKS / attack).read_text()}
-        async with sandbox.session([], sources=sources) as session:
+        async with sandbox.session([], Mounts(sources)) as session:
             argv = ("gcc", "-O1", "-pthread", "-no-pie", "/src/a.c", "-o", "/tmp/a")
             assert (await session.run(Job(argv, wall_s=60))).ok
             limits = replace(RUN, cpu_s=20.0, wall_s=20.0, memory_mb=512, stack_mb=1, processes=256)

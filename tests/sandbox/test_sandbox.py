@@ -18,7 +18,7 @@ import pytest
 
 from maxcode.errors import MachineError
 from maxcode.sandbox import jobs
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sample, Sandbox, Session
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sample, Sandbox, Session
 from tests.support.sandboxed import ATTACKS, RUN, Attack
 
 pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
@@ -328,7 +328,7 @@ def test_a_profile_finds_the_function_where_the_time_goes(sandbox: Sandbox) -> N
     source = (ATTACKS / "honest.c").read_text()
 
     async def functions() -> tuple[Counter[str], list[str]]:
-        async with sandbox.session([], sources={"a.c": source}) as session:
+        async with sandbox.session([], Mounts({"a.c": source})) as session:
             assert (await session.run(Job(("gcc", "-O1", "-g1", "/src/a.c", "-o", "/tmp/a"), wall_s=60))).ok
             samples = [sample for _ in range(4) for sample in await _profile(session, 1)]  # of four runs at least
             callers = {caller - 1 for sample in samples for caller in sample.callers}
@@ -349,7 +349,7 @@ int main(void) { for (int i = 0; i < 1 << 18; i++) numbers[i] = rand(); sorting(
 """
 
     async def callers() -> list[str]:
-        async with sandbox.session([], sources={"a.c": source}) as session:
+        async with sandbox.session([], Mounts({"a.c": source})) as session:
             assert (await session.run(Job(("gcc", "-O1", "-g1", "/src/a.c", "-o", "/tmp/a"), wall_s=60))).ok
             samples = await _profile(session, 60)
             library = [sample for sample in samples if sample.module.startswith("libc")]
@@ -393,7 +393,7 @@ int main(void) {
 
 def test_the_threads_that_run_are_sampled_and_neither_signals_nor_their_ends_stop_the_program(sandbox: Sandbox) -> None:
     async def places() -> Counter[str]:
-        async with sandbox.session([], sources={"a.c": THREADS}) as session:
+        async with sandbox.session([], Mounts({"a.c": THREADS})) as session:
             assert (await session.run(Job(("gcc", "-O1", "-g1", "-pthread", "/src/a.c", "-o", "/tmp/a"), wall_s=60))).ok
             return await _times(session, await _profile(session, 60))
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.sandbox.sandbox import Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Ran, Sandbox
 from tests.support.sandboxed import let_others_in
 
 pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
@@ -28,7 +28,7 @@ BUILD = Job(
 def build(sandbox: Sandbox, sources: Mapping[str, str | bytes], job: Job = BUILD, bind: Path | None = None) -> Ran:
     async def run() -> Ran:
         binds = [(bind, "/given")] if bind else []
-        async with sandbox.session([], sources=sources, binds=binds) as session:
+        async with sandbox.session([], Mounts(sources, binds)) as session:
             return await session.run(job)
 
     return anyio.run(run)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from tests.support.sandboxed import RUN
 
 CPP = """
@@ -204,7 +204,7 @@ def run(sandbox: Sandbox, source: str, *flags: str, bare: bool = True) -> Ran:
     argv = (compiler, "-O2", "-pthread", path, "-o", "/tmp/out", *flags)
 
     async def both() -> Ran:
-        async with sandbox.session([], sources={path.removeprefix("/src/"): source}) as session:
+        async with sandbox.session([], Mounts({path.removeprefix("/src/"): source})) as session:
             built = await session.run(Job(argv, cpu_s=60, wall_s=180, collect=("/tmp/out",)))
         assert built.ok, built.stderr.decode()
         with Blob.of(built.files["/tmp/out"]) as artefact, Blob.of(b"words\n") as given:
@@ -231,7 +231,7 @@ def test_sanitizers_find_all_they_need(sandbox: Sandbox) -> None:
     argv = ("gcc", "-O1", "-g", "-pthread", "-fsanitize=undefined", "/src/a.c", "-o", "/tmp/out")
 
     async def both() -> Ran:
-        async with sandbox.session([], sources={"a.c": C}) as session:
+        async with sandbox.session([], Mounts({"a.c": C})) as session:
             built = await session.run(Job(argv, cpu_s=60, wall_s=180, collect=("/tmp/out",)))
         with Blob.of(built.files["/tmp/out"]) as artefact, Blob.of(b"words\n") as given:
             async with sandbox.session([artefact, given]) as session:
@@ -300,7 +300,7 @@ def test_a_function_is_told_it_in_the_middle_of_its_calls(sandbox: Sandbox) -> N
     plan = struct.pack("<4I3Q", 1, 1, rounds, 0, 16, written, 0)
 
     async def both() -> Ran:
-        async with sandbox.session([], sources={"a.c": FUNCTION}) as session:
+        async with sandbox.session([], Mounts({"a.c": FUNCTION})) as session:
             built = await session.run(
                 Job(("gcc", "-O1", "/src/a.c", "-o", "/tmp/out"), wall_s=60, collect=("/tmp/out",))
             )
@@ -316,7 +316,7 @@ def test_a_function_is_told_it_in_the_middle_of_its_calls(sandbox: Sandbox) -> N
 
 def test_a_build_finds_all_it_needs(sandbox: Sandbox) -> None:
     async def both() -> Ran:
-        async with sandbox.session([], sources={"a.sh": SHELL}) as session:
+        async with sandbox.session([], Mounts({"a.sh": SHELL})) as session:
             return await session.run(Job(("bash", "/src/a.sh"), cpu_s=60, wall_s=180))
 
     ran = anyio.run(both)

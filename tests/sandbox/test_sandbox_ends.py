@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from maxcode.errors import InputError, MachineError, UnsafeError
-from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.sandbox.sandbox import Blob, Mounts, Sandbox
 from tests.support.sandboxed import RUN, let_others_in
 
 pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
@@ -27,11 +27,11 @@ SHIMS = (b"/shim", b"/proc/self/fd/")  # how the shim of a session is called in 
 
 DRIVER = """
 import anyio, sys
-from maxcode.sandbox.sandbox import Job, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Sandbox
 
 async def main():
     sandbox = await Sandbox.open()
-    async with sandbox.session([], sources={}) as session:  # a build: it may fork
+    async with sandbox.session([], Mounts({})) as session:  # a build: it may fork
         print("open", flush=True)
         spin = "while :; do :; done"
         await session.run(Job(("sh", "-c", f"setsid sh -c '{spin}' & {spin}"), cpu_s=600, wall_s=600))
@@ -155,7 +155,7 @@ def test_a_shim_that_dies_is_a_broken_machine(sandbox: Sandbox) -> None:
 
 def test_what_a_killed_shim_leaves_ends_with_its_control_group(sandbox: Sandbox) -> None:
     async def killed() -> None:
-        async with sandbox.session([], sources={}) as session:
+        async with sandbox.session([], Mounts({})) as session:
             (shim,) = [pid for pid in below(os.getpid()) if command(pid).startswith(SHIMS)]
             async with anyio.create_task_group() as group:
                 group.start_soon(session.run, replace(RUN, argv=("sh", "-c", f"{spin} & {spin}"), cpu_s=60, wall_s=60))
@@ -185,11 +185,11 @@ def read(path: Path) -> bytes:
 
 def test_thirty_sessions_leave_no_descriptor_and_no_group(sandbox: Sandbox) -> None:
     async def many() -> None:
-        async with sandbox.session([], sources={"a": "text"}):
+        async with sandbox.session([], Mounts({"a": "text"})):
             gc.collect()  # what earlier tests have left open
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(30):
-            async with sandbox.session([], sources={"a": "text"}) as session:
+            async with sandbox.session([], Mounts({"a": "text"})) as session:
                 job = replace(RUN, argv=("cp", "/src/a", "/tmp/b"), collect=("/tmp/b",))
                 assert (await session.run(job)).files == {"/tmp/b": b"text"}
         assert len(os.listdir("/proc/self/fd")) == before

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from maxcode.sandbox.jobs import Ran
-from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox
 from maxcode.sandbox.sealed import INTERPRETER, RuntimeCopy
 from tests.support.sandboxed import ATTACKS
 
@@ -72,7 +72,7 @@ def test_a_compiled_program_reads_back_no_bit(sandbox: Sandbox) -> None:
     source = (ATTACKS / "page_note.c").read_text()
 
     async def build() -> Blob:
-        async with sandbox.session([], sources={"a.c": source}) as session:
+        async with sandbox.session([], Mounts({"a.c": source})) as session:
             argv = ("gcc", "-O1", "/src/a.c", "-o", "/tmp/out")
             return Blob.of((await session.run(Job(argv, collect=("/tmp/out",)))).files["/tmp/out"])
 
@@ -115,7 +115,7 @@ def test_no_program_can_take_all_timers_of_its_user(sandbox: Sandbox) -> None:
     source += '    printf("%d", made);\n}\n'
 
     async def run() -> bytes:
-        async with sandbox.session([], sources={"a.c": source}) as session:
+        async with sandbox.session([], Mounts({"a.c": source})) as session:
             built = await session.run(Job(("gcc", "/src/a.c", "-o", "/tmp/out"), collect=("/tmp/out",)))
         with Blob.of(built.files["/tmp/out"]) as artefact:
             async with sandbox.session([artefact], bare=True) as session:

@@ -24,7 +24,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.landlock import Landlock, sweep
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from maxcode.sandbox.selftest import require_safe
 from maxcode.sandbox.tiers import SANDBOX_UID
 from tests.support.counting import FAST, SLOW
@@ -66,7 +66,7 @@ def inside(cache: Path, *bwrap: str, fds: tuple[int, ...] = ()) -> dict[str, obj
 
 def build(sandbox: Sandbox, *argv: str, **limits: float) -> Ran:
     async def run() -> Ran:
-        async with sandbox.session([], sources={"a": "text"}) as session:
+        async with sandbox.session([], Mounts({"a": "text"})) as session:
             return await session.run(replace(RUN, argv=argv, **limits))  # type: ignore[arg-type]
 
     return anyio.run(run)
@@ -159,9 +159,9 @@ def test_the_folder_of_a_build_goes_with_its_session_however_it_was_left(sandbox
 
 
 def test_the_folder_of_a_maxcode_that_was_killed_is_swept_at_the_next_start(sandbox: Sandbox) -> None:
-    script = "import anyio, os, signal\nfrom maxcode.sandbox.sandbox import Sandbox\nasync def main():\n"
+    script = "import anyio, os, signal\nfrom maxcode.sandbox.sandbox import Mounts, Sandbox\nasync def main():\n"
     script += (
-        "    async with (await Sandbox.open()).session([], sources={}):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    async with (await Sandbox.open()).session([], Mounts({})):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = {**os.environ, "MAXCODE_SANDBOX": "2"}
     with subprocess.Popen([sys.executable, "-c", f"{script}anyio.run(main)"], env=environment) as killed:
@@ -180,7 +180,7 @@ def test_a_compiler_names_nothing_of_the_host(sandbox: Sandbox) -> None:
     source = "#include <stdio.h>\nint main(void) { puts(__FILE__); int unused; return x; }\n"
 
     async def run() -> tuple[Ran, Ran]:
-        async with sandbox.session([], sources={"a.c": source, "b.c": source.replace("x", "0")}) as session:
+        async with sandbox.session([], Mounts({"a.c": source, "b.c": source.replace("x", "0")})) as session:
             flags = ("-g", "-Wall", "-o", "/tmp/out")
             return (
                 await session.run(Job(("gcc", "/src/a.c", *flags), wall_s=60)),

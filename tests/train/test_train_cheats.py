@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
@@ -54,7 +55,7 @@ def judged(evaluator: ProgramEvaluator, against: str, completions: list[str], re
 
 @pytest.fixture(scope="module")
 def training(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder, TRAINING_RULE, profiles=False)
+    return ProgramEvaluator(sandbox, builder, TRAINING_RULE).measuring(MeasureOptions(profiles=False))
 
 
 @pytest.mark.parametrize("path", some(CAUGHT, 1), ids=lambda path: path.stem)

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from maxcode.core.types import Action, Problem
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
@@ -39,7 +40,7 @@ UNROLLED = FASTER.replace("for (int p = 0", "#pragma GCC unroll 4\nfor (int p = 
 
 @pytest.fixture(scope="module")
 def training(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder, TRAINING_RULE, profiles=False)
+    return ProgramEvaluator(sandbox, builder, TRAINING_RULE).measuring(MeasureOptions(profiles=False))
 
 
 @pytest.fixture(scope="module")

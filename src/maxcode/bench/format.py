@@ -14,6 +14,7 @@ from maxcode.bench.rows import BenchRow, Cost
 from maxcode.bench.runner import BenchState
 from maxcode.bench.table import Contrast, MethodTable, Summary
 from maxcode.bench.trace import powers_of_two
+from maxcode.core.wording import number_of
 
 MOST_PAIRS = 15
 
@@ -27,7 +28,7 @@ def as_text(table: MethodTable, curves: Sequence[Curve] = ()) -> str:
     """Aligned lines: the methods, the best so far along the axis of ``curves``, the costs, the pairs, the notes."""
     parts: list[str] = []
     if table.methods:
-        counts = f"{counted(table.problems, 'problem')}, {counted(table.cells, 'run')}"
+        counts = f"{number_of(table.problems, 'problem')}, {number_of(table.cells, 'run')}"
         parts.append(f"{counts}; [95 % bootstrap interval]")
         parts += [_aligned(lines) for lines in lines_by_suite(table)]
         parts += [_aligned(_so_far(curves))] if curves else []
@@ -37,10 +38,6 @@ def as_text(table: MethodTable, curves: Sequence[Curve] = ()) -> str:
     if table.notes:
         parts.append("\n".join(f"note: {note}" for note in table.notes))
     return "\n\n".join(parts)
-
-
-def counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def as_json(table: MethodTable, found: BenchState, curves: Sequence[Curve] = ()) -> str:

@@ -19,12 +19,13 @@ from maxcode.bench.bench_folder import Planned
 from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.curves import Curve
 from maxcode.bench.figures import SUITES
-from maxcode.bench.format import cost_lines, counted, lines_by_suite, pair_lines
+from maxcode.bench.format import cost_lines, lines_by_suite, pair_lines
 from maxcode.bench.rows import BenchRow, Cost
 from maxcode.bench.runner import BenchState
 from maxcode.bench.table import MethodTable
+from maxcode.core.wording import duration, number_of
 from maxcode.run.report.charts import courses
-from maxcode.run.report.facts import duration, show
+from maxcode.run.report.facts import show
 from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, scrolled, table
 from maxcode.run.report.page import NAME, Part, laid_out, save
 
@@ -61,7 +62,7 @@ def write_bench_report(out: Path, view: BenchView) -> Path:
 def page(view: BenchView, name: str) -> str:
     """The whole page."""
     methods, problems = _named(view)
-    title = f"{counted(len(methods), 'method')} on {counted(len(problems), 'problem')}"
+    title = f"{number_of(len(methods), 'method')} on {number_of(len(problems), 'problem')}"
     header = element(
         "header",
         element("h1", f"Bench {name}"),
@@ -155,7 +156,7 @@ def _figure(view: BenchView, curves: Sequence[Curve]) -> Html:
         for at, one in zip(colors, ordered, strict=True)
     )
     caption = (
-        f"Geometric mean of the best so far over {counted(view.table.problems, 'problem')}, against "
+        f"Geometric mean of the best so far over {number_of(view.table.problems, 'problem')}, against "
         f"{_AXES[curves[0].axis]}, on a logarithmic axis; bands are 95 % bootstrap intervals."
     )
     legend = element("ul", *keys, class_="legend", aria_hidden="true")
@@ -185,7 +186,7 @@ def _block(caption: str, lines: Sequence[Sequence[str]]) -> Html:
 def _figures(view: BenchView) -> Html:
     named = list(dict.fromkeys(column.suite for column in view.table.columns))
     suites = [name for name in SUITES if name in named]
-    counts = f"{counted(view.table.problems, 'problem')}, {counted(view.table.cells, 'run')}"
+    counts = f"{number_of(view.table.problems, 'problem')}, {number_of(view.table.cells, 'run')}"
     drawn = []
     for name, (heads, *lines) in zip(suites, lines_by_suite(view.table), strict=True):
         drawn.append(_block(f"Figures of {name}: {counts}, 95 % bootstrap intervals", [["method", *heads[1:]], *lines]))

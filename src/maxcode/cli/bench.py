@@ -38,6 +38,7 @@ from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import MANY, Budget
 from maxcode.core.phases import Recorder
+from maxcode.core.wording import duration
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
 from maxcode.run.display import Display
@@ -269,8 +270,9 @@ class BenchProgress:
         match event:
             case RunStarted():
                 self._done[event.cell] = 0
-                at = self._total - event.left + 1
-                self._head = f"{at}/{self._total} {event.cell.name}, {_duration(event.seconds_left)}"
+                at, seconds = self._total - event.left + 1, event.seconds_left
+                left = "time left is not known yet" if seconds is None else f"about {duration(seconds)} left"
+                self._head = f"{at}/{self._total} {event.cell.name}, {left}"
                 self.say(self._head)
             case RunDone():
                 row = event.row
@@ -299,10 +301,3 @@ class BenchProgress:
 
     def say(self, text: str) -> None:
         self._display.say(text)
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "time left is not known yet"
-    minutes = round(seconds / 60)
-    return f"about {seconds:.0f} s left" if minutes < 2 else f"about {minutes // 60} h {minutes % 60} min left"

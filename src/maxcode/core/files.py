@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import secrets
 import stat
 import tomllib
@@ -217,26 +216,6 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
         return tomllib.loads(read_text(path, FileKind(what)))
     except (ValueError, RecursionError) as error:  # TOMLDecodeError, a number of thousands of digits, deep nesting
         raise InputError(f"cannot read {name}: it is not valid TOML: {error}; correct it there") from error
-
-
-def toml_complaint(error: Exception) -> str:
-    """An error of ``msgspec.convert`` in terms of a TOML file: the key first, then what is wrong with it."""
-    parts = re.fullmatch(r"(.*?)(?: - at `\$\.?(.*)`)?", str(error), re.DOTALL)  # a value may have " - at " in it
-    assert parts is not None
-    complaint, key = parts[1], parts[2] or ""
-    if missing := re.fullmatch("Object missing required field `(.+)`", complaint):
-        return f"`{f'{key}.' * bool(key)}{missing[1]}` is missing"
-    complaint = re.sub("`([a-z |]+)`", lambda types: _in_toml(types[1].split(" | ")), complaint)
-    return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}" if key else complaint
-
-
-_TYPES = {"object": "a table", "array": "a list", "str": "a text", "int": "a whole number", "float": "a number",
-          "bool": "true or false", "null": ""}  # fmt: skip
-
-
-def _in_toml(types: list[str]) -> str:
-    """Names of types in words; TOML has no null."""
-    return " or ".join(filter(None, (_TYPES.get(one, f"`{one}`") for one in types)))
 
 
 def _remove(scratch: Path) -> None:

@@ -7,13 +7,12 @@ A new kind of problem is a package like ``program/``, ``function/`` and ``module
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Kind, Problem
 from maxcode.errors import UnsafeError
-from maxcode.evaluate.harness_protocol import Harness
+from maxcode.evaluate.harness_protocol import Harness, HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.kept_admissions import KeptAdmissions
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -29,32 +28,10 @@ from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class HarnessTerms:
-    """Options of a harness.
-
-    ``seed``: seed of the fresh inputs; None: the system draws one.
-    ``before``: SHA-256 of fresh inputs that were proven before.
-    ``beside_compiled``: compare a module with torch.compile as well.
-    ``single``: one candidate is evaluated, and no prompt is written.
-    ``keeps``: use builds of the original that earlier commands have kept, and keep its admission.
-    ``goes_on``: a run goes on, and uses what it has kept of its admission; so does a ``single`` program, function or
-    module.
-    """
-
-    seed: int | None = None
-    before: frozenset[str] = frozenset()
-    beside_compiled: bool = True
-    single: bool = False
-    keeps: bool = True
-    goes_on: bool = False
-
-
 def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ProgramEvaluator:
     reads = terms.goes_on or terms.single
     kept = KeptAdmissions.below(sandbox, FOLDER, reads, MOST_S) if terms.keeps else KeptAdmissions()
-    return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before, single=terms.single, kept=kept)
+    return ProgramEvaluator(sandbox, builder, terms=terms, kept=kept)
 
 
 def _require_tier_1(sandbox: Sandbox, what: str) -> None:
@@ -100,7 +77,7 @@ def make_harness(problem: Problem, sandbox: Sandbox, builder: Builder, terms: Ha
     return HARNESSES[problem.kind](sandbox, builder, terms)
 
 
-async def open_harness(problem: Problem, terms: HarnessTerms = HarnessTerms()) -> Harness:
+async def open_harness(problem: Problem, terms: HarnessTerms = HarnessTerms()) -> Harness:  # noqa: B008
     """The harness for the problem's kind on this machine's sandbox.  UnsafeError if no sandbox is safe."""
     sandbox = await open_safe()
     return make_harness(problem, sandbox, Builder(sandbox, sandbox.cache, terms.keeps), terms)

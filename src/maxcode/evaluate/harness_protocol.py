@@ -22,6 +22,28 @@ from maxcode.evaluate.ladder.sanitize import Sanitized
 
 @final
 @dataclass(frozen=True, slots=True)
+class HarnessTerms:
+    """Options of a harness.
+
+    ``seed``: seed of the fresh inputs; None: the system draws one.
+    ``before``: SHA-256 of fresh inputs that were proven before.
+    ``beside_compiled``: compare a module with torch.compile as well.
+    ``single``: one candidate is evaluated, and no prompt is written.
+    ``keeps``: use builds of the original that earlier commands have kept, and keep its admission.
+    ``goes_on``: a run goes on, and uses what it has kept of its admission; so does a ``single`` program, function or
+    module.
+    """
+
+    seed: int | None = None
+    before: frozenset[str] = frozenset()
+    beside_compiled: bool = True
+    single: bool = False
+    keeps: bool = True
+    goes_on: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class MeasureOptions:
     """How an evaluator measures.
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol, final
 
 from maxcode.core.types import Machine, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.harness import HARNESSES, HarnessTerms, open_harness
-from maxcode.evaluate.harness_protocol import SearchHarness
+from maxcode.evaluate.harness import HARNESSES, open_harness
+from maxcode.evaluate.harness_protocol import HarnessTerms, SearchHarness
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 

@@ -24,22 +24,19 @@ An unknown key is refused with the nearest spelling, a wrong type with the expec
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeVar, final, get_args, get_type_hints
-
-import msgspec
+from typing import Any, Literal, final, get_args, get_type_hints
 
 from maxcode.code.domains import domain_of
 from maxcode.code.techniques import TECHNIQUES
-from maxcode.core.files import toml_complaint
+from maxcode.core.toml_tables import converted
 from maxcode.core.types import Checker, Clock, Kind, Limits
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
 from maxcode.problems.python_table import PythonTable
 
-T = TypeVar("T")
 DESCRIPTION = "problem.toml"
 LIMIT_BELOW = 1e8  # of each limit
 GENERATED = 4  # inputs to make if a generator is given without a number
@@ -114,14 +111,6 @@ class Description:
         return self.sources or (self.source,)
 
 
-_TABLES: dict[str, type] = {
-    "checker": Checker,
-    "limits": Limits,
-    "tests": Tests,
-    "function": FunctionTable,
-    "module": ModuleTable,
-    "python": PythonTable,
-}
 _GOALS = get_args(Clock)
 _KINDS = get_args(get_type_hints(Checker)["kind"])
 
@@ -142,10 +131,6 @@ def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
 def describe(table: Mapping[str, Any], where: str) -> Description:
     """The table as a Description.  ``where`` names the file in errors.  InputError for an unknown key, a wrong type or
     a bad value."""
-    known_keys(table, _names(Description), where)
-    for name, kind in _TABLES.items():
-        if isinstance(inner := table.get(name), Mapping):
-            known_keys(inner, _names(kind), f"[{name}] of {where}")
     _known_value(table, "goal", _GOALS, where)
     _known_value(table, "tie_break", ("instructions",), where)
     _known_value(table, "checker_beside", ("pie",), where)
@@ -158,29 +143,10 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
     return found
 
 
-def _names(kind: type) -> list[str]:
-    return [one.name for one in fields(kind)]
-
-
-def known_keys(table: Iterable[str], names: Collection[str], where: str) -> None:
-    """InputError with the nearest spelling for a key that is none of these names."""
-    for key in table:
-        if key not in names:
-            raise unknown(f"key in {where}:", key, names)
-
-
 def _known_value(table: object, key: str, known: tuple[str, ...], where: str) -> None:
     value = table.get(key) if isinstance(table, Mapping) else None
     if isinstance(value, str) and value not in known:
         raise unknown(f"{key} in {where}:", value, known)
-
-
-def converted(table: Mapping[str, Any], kind: type[T], where: str) -> T:
-    """The table as a value of this kind; InputError for a wrong type."""
-    try:
-        return msgspec.convert(dict(table), kind)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {toml_complaint(error)}") from error
 
 
 def _sensible(found: Description, where: str) -> None:

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any, final
 
 from maxcode.core.files import read_toml
+from maxcode.core.toml_tables import converted, known_keys
 from maxcode.errors import InputError
-from maxcode.problems.description import converted, describe, known_keys
+from maxcode.problems.description import describe
 from maxcode.problems.suite import Listing, Source
 
 KEY = "problems"

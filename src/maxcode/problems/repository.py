@@ -22,12 +22,12 @@ from typing import Any, Literal, final
 
 from maxcode.code.languages import LANGUAGES, Language, language
 from maxcode.core.confined import refuse_outside
+from maxcode.core.toml_tables import converted, known_keys
 from maxcode.core.types import Kind, Limits, Problem, Program, ProgramSpec, RepoSpec
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.allowed import editable, is_matched, why_protected
 from maxcode.evaluate.repo.candidates import SOURCE_AT_MOST
 from maxcode.evaluate.repo.git import Tracked, changes_of, commit_of, contents, top_of, tracked
-from maxcode.problems.description import converted, known_keys
 
 KIND: Kind = "repo"
 _NAMES = {"c++": "cpp", "C++": "cpp", "C": "c", "js": "javascript", "golang": "go"}

@@ -19,7 +19,8 @@ from typing import Any, final
 import msgspec
 import tomli_w
 
-from maxcode.core.files import read_toml, toml_complaint, write_whole
+from maxcode.core.files import read_toml, write_whole
+from maxcode.core.toml_tables import toml_complaint
 from maxcode.errors import InputError
 from maxcode.problems.suite import sha256
 

@@ -13,6 +13,7 @@ import anyio
 
 from maxcode.core.ahead import started
 from maxcode.core.types import Machine
+from maxcode.core.wording import duration
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.evaluate.ladder.original_runs import OriginalRuns, counted_in
@@ -143,11 +144,6 @@ def _spending(what: str, runs: OriginalRuns, seconds: float) -> str:
     part, spent = runs.spent
     known = min(spent, seconds)
     return f"{what}: {part} {known:.0f} of {seconds:.0f} s so far; Ctrl-C stops" if known > seconds / 2 else ""
-
-
-def duration(seconds: float) -> str:
-    """Seconds, or minutes where there are more than two."""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def admit(loaded: Loaded, target: Target, is_here: bool, watch: Watch | None = None) -> Admission:

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from maxcode.core.budget import MANY
 from maxcode.core.types import Evaluation, Interval, Usage
+from maxcode.core.wording import number_of
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.display import Display
 from maxcode.run.record import Batch, Evaluated, Line, Opened, Settled
@@ -42,9 +43,8 @@ class SearchProgress:
     def admitted(self, found: Admitted) -> None:
         """Shows that the original was built, verified and profiled."""
         slowest = max((given.seconds for given in found.inputs), default=0.0)
-        count = f"{len(found.inputs)} {'benchmark' if found.problem.traits.is_patch else 'test'}"
-        many = "s" if len(found.inputs) != 1 else ""
-        self._display.say(f"admitted: {count}{many}, the slowest takes {slowest * 1e3:.0f} ms of CPU")
+        many = number_of(len(found.inputs), "benchmark" if found.problem.traits.is_patch else "test")
+        self._display.say(f"admitted: {many}, the slowest takes {slowest * 1e3:.0f} ms of CPU")
         for note in found.notes if found.timed else found.notes[:-1]:  # the last, "not measurable", is in the result
             self._display.note(f"note: {note}")
 

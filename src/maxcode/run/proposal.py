@@ -22,6 +22,7 @@ from maxcode.code.prose import prose
 from maxcode.core.files import write_whole
 from maxcode.core.printable import printable
 from maxcode.core.types import Problem, Timing
+from maxcode.core.wording import number_of
 from maxcode.errors import InputError
 from maxcode.evaluate.repo.commands import SEED
 from maxcode.evaluate.repo.git import git, last_line, tracked
@@ -88,7 +89,7 @@ class Proposal:
         lines = [
             sum(end - first for first, end in each) for each in zip(*((h.after, h.before) for h in hunks), strict=True)
         ]
-        yield f"{count} change{'s' if count != 1 else ''} in {files} (+{lines[0]} -{lines[1]} lines)."
+        yield f"{number_of(count, 'change')} in {files} (+{lines[0]} -{lines[1]} lines)."
         said = list(self._said())
         since = " The words below were written before that and may speak of what is gone." if said else ""
         for note in (note for note in self.result.notes if LEFT_OUT in note or KEPT in note):

@@ -15,6 +15,7 @@ from maxcode.core.budget import MANY
 from maxcode.core.history import Result
 from maxcode.core.printable import printable
 from maxcode.core.types import Evaluation, Hotspot, Outcome, Program, State
+from maxcode.core.wording import number_of
 from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.observe.known import is_near_floor
@@ -128,7 +129,7 @@ def _made(found: Result) -> Iterator[str]:
     steps = [state.step for state in found.reached if state.step is not None]
     failed = sum(FAILED in step.evaluation.feedback.reasons for step in steps)
     if failed and not found.problem.spec.generator:
-        yield f"{failed} candidate{'s' if failed > 1 else ''}: {FAILED}; {MADE}"
+        yield f"{number_of(failed, 'candidate')}: {FAILED}; {MADE}"
 
 
 def _further(request: Request) -> str:

@@ -27,7 +27,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import final
@@ -35,9 +35,10 @@ from typing import final
 import anyio
 
 from maxcode.errors import MachineError, UnsafeError
+from maxcode.sandbox.binds import Binds
 from maxcode.sandbox.jobs import Job, Ran
 from maxcode.sandbox.session_layout import SETTINGS, TMP_MB, place_of
-from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
+from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Mounts
 
 _PREFIX = "maxcode-"
 _SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", *SETTINGS)
@@ -63,19 +64,10 @@ class Landlock:
     def cure(self) -> str:
         return "see the message of the sandbox; the filter of a container may forbid what Landlock or seccomp need"
 
-    @contextmanager
     def placed(
-        self,
-        sources: Mapping[str, str | bytes] | None,
-        binds: Binds,
-        runtime: Mapping[str, Path] | None,
-        sealed: Path | None,
-        data: Mapping[str, bytes],
-        room: tuple[str, int] | None = None,
-    ) -> Iterator[_Beside]:
-        _refuse_room(room)
-        with _beside("2", self.uid, _Shown(sources, binds, runtime, data)) as place:
-            yield place
+        self, mounts: Mounts, runtime: Mapping[str, Path] | None, sealed: Path | None
+    ) -> AbstractContextManager[_Beside]:
+        return _beside("2", self.uid, mounts, runtime)
 
 
 @final
@@ -92,27 +84,10 @@ class Unconfined:
     def cure(self) -> str:
         return "see the message of the shim"
 
-    @contextmanager
     def placed(
-        self,
-        sources: Mapping[str, str | bytes] | None,
-        binds: Binds,
-        runtime: Mapping[str, Path] | None,
-        sealed: Path | None,
-        data: Mapping[str, bytes],
-        room: tuple[str, int] | None = None,
-    ) -> Iterator[_Beside]:
-        _refuse_room(room)
-        with _beside("0", self.uid, _Shown(sources, binds, runtime, data)) as place:
-            yield place
-
-
-def _refuse_room(room: tuple[str, int] | None) -> None:
-    if room is not None:
-        raise UnsafeError(f"{_ROOM}; see `maxcode doctor`")
-
-
-_ROOM = "a folder in memory for each run needs tier 1 of the sandbox (bubblewrap)"
+        self, mounts: Mounts, runtime: Mapping[str, Path] | None, sealed: Path | None
+    ) -> AbstractContextManager[_Beside]:
+        return _beside("0", self.uid, mounts, runtime)
 
 
 async def find_landlock(shim: Path) -> Landlock:
@@ -194,38 +169,27 @@ def _named(text: bytes) -> bytes:
     return text.replace(b"../s/", b"/src/").replace(b"../t/", b"/tmp/")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What a session shows; as in ``Tier.placed``."""
-
-    sources: Mapping[str, str | bytes] | None
-    binds: Binds
-    runtime: Mapping[str, Path] | None
-    data: Mapping[str, bytes]
-
-    @property
-    def paths(self) -> list[str]:
-        """The paths of the host that may be read."""
-        shown = [str(path) for path in self.runtime.values()] if self.runtime is not None else list(_SHOWN)
-        return shown + [str(folder) for folder, _ in self.binds]
-
-
 @contextmanager
-def _beside(level: str, uid: int, what: _Shown) -> Iterator[_Beside]:
-    shown, sources, binds = what.paths, what.sources, what.binds
-    if sources is None and not what.data:
-        yield _Beside(level, None, (), tuple(shown))
+def _beside(level: str, uid: int, mounts: Mounts, runtime: Mapping[str, Path] | None) -> Iterator[_Beside]:
+    if mounts.room is not None:
+        raise UnsafeError(
+            "a folder in memory for each run needs tier 1 of the sandbox (bubblewrap); see `maxcode doctor`"
+        )
+    readable = runtime.values() if runtime is not None else _SHOWN
+    shown = (*map(str, readable), *(str(folder) for folder, _ in mounts.binds))
+    sources, binds = mounts.sources, mounts.binds
+    if sources is None and not mounts.data:
+        yield _Beside(level, None, (), shown)
         return
     folder = _new_folder(uid)
     try:
         if sources is None:
-            _fill_data(folder, uid, what.data)
+            _fill_data(folder, uid, mounts.data)
             yield _Beside(level, None, (), (*shown, str(folder)), str(folder))
             return
         _fill(folder, uid, sources, binds)
         names = ("src", "tmp", *(path.lstrip("/") for _, path in _elsewhere(binds)))
-        yield _Beside(level, folder, names, tuple(shown))
+        yield _Beside(level, folder, names, shown)
     finally:
         _remove(folder)
 

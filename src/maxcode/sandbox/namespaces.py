@@ -16,7 +16,7 @@ import anyio
 from maxcode.errors import UnsafeError
 from maxcode.sandbox.jobs import Job, Ran
 from maxcode.sandbox.session_layout import SHIM_PATH, Layout, laid_out
-from maxcode.sandbox.tiers import SANDBOX_UID, Binds
+from maxcode.sandbox.tiers import SANDBOX_UID, Mounts
 
 _OLDEST_BWRAP = (0, 8)  # --disable-userns, --size
 _OLDEST_KERNEL = (5, 14)  # since then each user namespace has its own limit on processes
@@ -47,16 +47,8 @@ class Bubblewrap:
         )
 
     @contextmanager
-    def placed(
-        self,
-        sources: Mapping[str, str | bytes] | None,
-        binds: Binds,
-        runtime: Mapping[str, Path] | None,
-        sealed: Path | None,
-        data: Mapping[str, bytes],
-        room: tuple[str, int] | None = None,
-    ) -> Iterator[_Inside]:
-        with laid_out(sources, binds, runtime, sealed, data, room) as layout:
+    def placed(self, mounts: Mounts, runtime: Mapping[str, Path] | None, sealed: Path | None) -> Iterator[_Inside]:
+        with laid_out(mounts, runtime, sealed) as layout:
             yield _Inside(self.path, layout)
 
 

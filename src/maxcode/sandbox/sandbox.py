@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Self, final
 
 import anyio
@@ -35,10 +34,10 @@ from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
 from maxcode.sandbox.sealed import RuntimeCopy, runtime_copies
 from maxcode.sandbox.session_layout import TMP_MB
-from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
+from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Mounts, SessionView, Tier, wanted
 from maxcode.sandbox.toolchain import FILL, SHIM, cache_root, own_library, own_program
 
-__all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
+__all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Mounts", "Ran", "Sample", "Sandbox", "Session"]
 
 _LIBRARY = "/fill.so"  # its path in tier 1
 _OVERHEAD_MB = 48  # the shim, page tables, kernel memory, a copy of the runtime libraries
@@ -95,7 +94,7 @@ class Sandbox:
         UnsafeError."""
         counts = self.hierarchy is not None and self.hierarchy.counting is not None and self.tier.name == "1"
         try:
-            async with self.session([], room=("/room", 1) if counts else None):  # a room's group counts
+            async with self.session([], Mounts(room=("/room", 1) if counts else None)):  # a room's group counts
                 return self
         except MachineError as error:
             if self.hierarchy is None:
@@ -125,42 +124,33 @@ class Sandbox:
     async def session(
         self,
         blobs: Sequence[Blob],
-        sources: Mapping[str, str | bytes] | None = None,
-        binds: Binds = (),
+        mounts: Mounts = Mounts(),  # noqa: B008
         bare: bool = False,
         measured: bool = False,
         runtime: str = "",
-        data: Mapping[str, bytes] = MappingProxyType({}),
-        room: tuple[str, int] | None = None,
     ) -> AsyncIterator[Session]:
-        """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
+        """A new session, whose jobs can use only ``blobs`` and the files of ``mounts``.  MachineError if it does not
+        start.
 
-        ``sources`` (path below /src -> text): for builds and helpers.  The sources are read-only in /src, where jobs
-        start, and /tmp can be written; jobs use these paths in every tier.
-        ``data`` (relative path -> content): files that the programs of a session without sources can read in the folder
-        where they start.  Every session has its own copy; a program can change neither it nor what is kept about it.
-        ``binds``: (host folder, path in the sandbox), read-only.
         ``bare``: for compiled programs.  It shows only the runtime libraries of the host (in tier 1 copies of them) and
         no /proc; its programs make no pipes and are never sampled.
         ``runtime``: the name of what the programs need to run (``sealed.RUNTIMES``): Python's interpreter and library,
         for example.  In tier 1 the session shows a copy of it in memory, in place of the host's /usr.
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
-        ``room``: path and MB of a further folder in memory that programs can write, for the commands of a repository,
-        which can also write to /dev/shm; both end with the session.  Only tier 1 has it: UnsafeError elsewhere.
         """
         async with AsyncExitStack() as stack:
             with activity(START):
-                group = await stack.enter_async_context(_group(self.hierarchy, counts=room is not None))
-                binds, words = reached(binds, self.cache, self.tier.uid)
+                group = await stack.enter_async_context(_group(self.hierarchy, counts=mounts.room is not None))
+                binds, words = reached(mounts.binds, self.cache, self.tier.uid)
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
                 libraries = {**self.runtime, library: self.fill} if bare else None
                 sealed = await self.copy_of(runtime)
-                place = stack.enter_context(self.tier.placed(sources, binds, libraries, sealed, data, room))
+                place = stack.enter_context(self.tier.placed(replace(mounts, binds=binds), libraries, sealed))
                 line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
                 await line.hear(_START_S)
             hosted: Kind = "interpreted" if runtime else "hosted"
-            kind: Kind = "bare" if bare else hosted if sources is None or measured else "building"
-            size_mb = -(-sum(map(len, data.values())) >> 20)
+            kind: Kind = "bare" if bare else hosted if mounts.sources is None or measured else "building"
+            size_mb = -(-sum(map(len, mounts.data.values())) >> 20)
             fds = frozenset(blob.fd for blob in blobs)
             yield Session(line, group, place, fds, kind, library if bare else "", size_mb)
 

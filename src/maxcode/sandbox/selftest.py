@@ -18,7 +18,7 @@ import anyio
 
 from maxcode.core.phases import in_stage
 from maxcode.errors import MachineError, UnsafeError
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from maxcode.sandbox.tiers import UNSAFE, VARIABLE
 from maxcode.sandbox.toolchain import PROBE, SHIM, digest_of, own_program
 
@@ -134,7 +134,7 @@ async def _trouble(
     look = replace(limited, argv=("{artefact}", "others"))
     try:
         with anyio.fail_after(_PATIENCE_S):
-            async with sandbox.session(job.blobs, sources, bare=job.argv[1] in _BARE) as session:
+            async with sandbox.session(job.blobs, Mounts(sources), bare=job.argv[1] in _BARE) as session:
                 return judge(await session.run(attack)) or _exited_well(await session.run(look))
     except (MachineError, TimeoutError) as error:
         return f"the sandbox failed ({error or 'no answer'})"

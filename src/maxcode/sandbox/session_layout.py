@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import final
 
 from maxcode.errors import InputError
+from maxcode.sandbox.tiers import Mounts
 
 TMP_MB = 1024
 SHIM_PATH = "/shim"
@@ -181,26 +182,20 @@ def _aliases(bare: bool) -> Iterator[str]:
 
 
 @contextmanager
-def laid_out(
-    sources: Mapping[str, str | bytes] | None,
-    binds: Sequence[tuple[Path, str]],
-    runtime: Mapping[str, Path] | None = None,
-    sealed: Path | None = None,
-    data: Mapping[str, bytes] | None = None,
-    room: tuple[str, int] | None = None,
-) -> Iterator[Layout]:
-    """The layout for these sources and binds; its descriptors are open inside the block.
+def laid_out(mounts: Mounts, runtime: Mapping[str, Path] | None, sealed: Path | None) -> Iterator[Layout]:
+    """The layout for these mounts; its descriptors are open inside the block.
 
     With ``runtime`` (path in the sandbox -> file of the host), the session sees only copies of these files of the host,
-    and no /proc.  ``data`` (path -> content): files in the folder where programs start, if there are no sources.
-    ``room``: as in ``Layout``.
+    and no /proc.
     InputError for a source or data outside its folder.
     """
+    sources = mounts.sources
     with ExitStack() as stack:
         files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
-        beside = tuple((_memory_file(stack, held), place_of(path, _START)) for path, held in (data or {}).items())
-        yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed, beside, room)
+        beside = tuple((_memory_file(stack, held), place_of(path, _START)) for path, held in mounts.data.items())
+        shown = None if sources is None else tuple(files)
+        yield Layout(shown, tuple(mounts.binds), bare, sealed, beside, mounts.room)
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -10,12 +10,14 @@ All start the same shim, use the same protocol, and set the same filter and limi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, final
 
 from maxcode.errors import InputError
+from maxcode.sandbox.binds import Binds
 from maxcode.sandbox.jobs import Job, Ran
 
 SANDBOX_UID = 64001  # from the range that Debian reserves, used by no other user; also in shim_landlock.h
@@ -24,7 +26,25 @@ TIERS = ("1", "2")
 UNSAFE = "none"
 NO_SANDBOX = "none: UNSAFE"  # the beginning of the description in such a result
 
-Binds = Sequence[tuple[Path, str]]
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mounts:
+    """The files of a session, beside those of the system.
+
+    ``sources`` (path below /src -> text): for builds and helpers.  The sources are read-only in /src, where jobs
+    start, and /tmp can be written; jobs use these paths in every tier.  None: the session only runs programs.
+    ``binds``: (host folder, path in the sandbox), read-only.
+    ``data`` (relative path -> content): files that the programs of a session without sources can read in the folder
+    where they start.  Every session has its own copy; a program can change neither it nor what is kept about it.
+    ``room``: path and MB of a further folder in memory that programs can write, for the commands of a repository,
+    which can also write to /dev/shm; both end with the session.  Only tier 1 has it: UnsafeError elsewhere.
+    """
+
+    sources: Mapping[str, str | bytes] | None = None
+    binds: Binds = ()
+    data: Mapping[str, bytes] = field(default_factory=dict)
+    room: tuple[str, int] | None = None
 
 
 class SessionView(Protocol):
@@ -62,18 +82,10 @@ class Tier(Protocol):
         """What the user can do if it does not start."""
 
     def placed(
-        self,
-        sources: Mapping[str, str | bytes] | None,
-        binds: Binds,
-        runtime: Mapping[str, Path] | None,
-        sealed: Path | None,
-        data: Mapping[str, bytes],
-        room: tuple[str, int] | None = None,
+        self, mounts: Mounts, runtime: Mapping[str, Path] | None, sealed: Path | None
     ) -> AbstractContextManager[SessionView]:
-        """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file), programs may read only
-        these files of the host; with ``sealed``, in tier 1, they see this folder in place of the host's /usr.
-        ``data``: read-only files (path -> content) in the folder where they start, if there are no sources.
-        ``room``: path and MB of a further folder in memory that they can write; only tier 1 has it."""
+        """The place of a session.  With ``runtime`` (path -> file), programs may read only these files of the host;
+        with ``sealed``, in tier 1, they see this folder in place of the host's /usr."""
 
 
 def wanted() -> str:

@@ -9,14 +9,13 @@ Everything is a pure function of the visits.  So search and training share this 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
-import msgspec
-
 from maxcode.code.techniques import TECHNIQUES
-from maxcode.core.files import read_toml, toml_complaint
+from maxcode.core.files import read_toml
+from maxcode.core.toml_tables import converted
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, unknown
 
@@ -166,16 +165,7 @@ class _Tables:
 def stages_of(table: Mapping[str, Any], where: str) -> Stages:
     """Stages from a TOML table: ``[[stage]]`` with ``name`` and ``permitted`` (all techniques if it is missing),
     ``[promotion]``, ``rehearsal``.  InputError, with ``where``, for an unknown key or a bad value."""
-    known = [(table, _Tables), (table.get("promotion", {}), Promotion)]
-    known += [(one, Stage) for one in table.get("stage", ())]
-    for part, kind in known:
-        for key in part if isinstance(part, Mapping) else ():
-            if key not in (names := [one.name for one in fields(kind)]):
-                raise unknown(f"key in {where}:", key, names)
-    try:
-        found = msgspec.convert(dict(table), _Tables)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {toml_complaint(error)}") from error
+    found = converted(table, _Tables, where)
     return Stages(found.stage, found.promotion, found.rehearsal)
 
 

@@ -17,14 +17,15 @@ An unknown key is refused with the nearest spelling.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, final, get_type_hints
+from typing import Annotated, Any, Literal, final
 
 import msgspec
 
-from maxcode.core.files import read_toml, toml_complaint
-from maxcode.errors import InputError, unknown
+from maxcode.core.files import read_toml
+from maxcode.core.toml_tables import converted, known_keys
+from maxcode.errors import InputError
 from maxcode.problems import is_named
 from maxcode.search.stages import USUAL, Stages, read_stages
 from maxcode.train.advantages import Advantage
@@ -262,25 +263,10 @@ def read_config(path: Path, changes: Mapping[str, Any] | None = None) -> TrainCo
 
 def config_of(table: Mapping[str, Any], where: str, folder: Path = Path()) -> TrainConfig:
     """The configuration in a table; ``where`` names it in errors."""
-    _known(table, TrainConfig, where)
-    try:
-        found = msgspec.convert({**table, "folder": folder}, TrainConfig, dec_hook=lambda kind, value: value)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {toml_complaint(error)}") from error
+    known_keys(table, [one.name for one in fields(TrainConfig) if one.name != "folder"], where)
+    found = converted({**table, "folder": folder}, TrainConfig, where)
     _sensible(found, where)
     return found
-
-
-def _known(table: Mapping[str, Any], kind: type, where: str) -> None:
-    """Raises InputError for keys that no field has, also in nested tables."""
-    kinds = get_type_hints(kind)
-    names = [one.name for one in fields(kind) if one.name != "folder"]
-    for key, value in table.items():
-        if key not in names:
-            raise unknown(f"key in {where}:", key, names)
-        inner = next((one for one in (kinds[key], *getattr(kinds[key], "__args__", ())) if is_dataclass(one)), None)
-        if inner is not None and isinstance(value, Mapping):
-            _known(value, inner, f"[{key}] of {where}")  # type: ignore[arg-type]
 
 
 def _sensible(found: TrainConfig, where: str) -> None:

@@ -27,14 +27,14 @@ from maxcode.bench.versions.asked import RaceAsked
 from maxcode.bench.versions.version_side import FOLDERS, VersionSide
 from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError, MachineError
+from maxcode.evaluate.repo.commands import BUILT_MB, OUTPUT_MB, PROCESSES, ended, memory_mb, said
 from maxcode.evaluate.repo.git import last_line
 from maxcode.sandbox.archives import BROKEN, content, opened, unpack
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox
 from maxcode.sandbox.session_layout import OWN, is_covered
 
 SIDE, _ROWS, _BUILT = "/side", "/tmp/maxcode-rows.tar", "/tmp/maxcode-built.tar"
-BUILD_S, BUILT_MB = 1800.0, 900
-_OUTPUT_MB, _PROCESSES = 64, 512
+BUILD_S = 1800.0
 _HOLDER = Path(__file__).with_name("holder.py")
 # The shell words before a command: it starts in the side, and TMPDIR is absolute.  Tier 2 has no /tmp of its own: its
 # words say ../t instead, which must become absolute too, since the command starts elsewhere.
@@ -119,13 +119,13 @@ class Sandboxed:
             '&& tar --exclude=./.git -cf "$TMPDIR/maxcode-built.tar" .'
         )  # fmt: skip
         job = Job(
-            ("sh", "-c", script, "sh", command), cpu_s=BUILD_S, wall_s=BUILD_S, memory_mb=_memory_mb(),
-            output_mb=BUILT_MB, processes=_PROCESSES, collect=(_BUILT,),
+            ("sh", "-c", script, "sh", command), cpu_s=BUILD_S, wall_s=BUILD_S, memory_mb=memory_mb(),
+            output_mb=BUILT_MB, processes=PROCESSES, collect=(_BUILT,),
         )  # fmt: skip
-        async with self._sandbox.session([], sources={}, binds=[(side.folder, SIDE), *self._binds]) as session:
+        async with self._sandbox.session([], Mounts({}, [(side.folder, SIDE), *self._binds])) as session:
             ran = await session.run(job)
         if not ran.ok or _BUILT not in ran.files:
-            raise InputError(_build_failed(side, command, _said(ran), boxed=True))
+            raise InputError(_build_failed(side, command, said(ran), boxed=True))
         folder = place.place(f"{FOLDERS[side.name]}-built")
         await anyio.to_thread.run_sync(_unpacked, ran.files[_BUILT], folder, side)
         if not self._sandbox.forks:
@@ -136,14 +136,14 @@ class Sandboxed:
         job = self._job(side, wall_s)
         measured = self._sandbox.forks  # in tier 2 a measured program is one process; a command may be several
         binds = [(side.folder, SIDE), *self._binds]
-        async with self._sandbox.session(job.blobs, sources={}, binds=binds, measured=measured) as session:
+        async with self._sandbox.session(job.blobs, Mounts({}, binds), measured=measured) as session:
             if self._asked.setup:
                 setup = ("sh", "-c", self._there + _GO, "sh", "sh", "-c", self._asked.setup)
                 first = replace(job, argv=setup, stdin=None)
                 if not (ran := await session.run(replace(first, collect=(), cpu_s=BUILD_S, wall_s=BUILD_S))).ok:
-                    raise InputError(f"--setup {self._asked.setup!r} fails on {side.described()}: {_said(ran)}")
+                    raise InputError(f"--setup {self._asked.setup!r} fails on {side.described()}: {said(ran)}")
             ran = await session.run(job)
-        trouble = "" if ran.ok else f"{_ended(ran)}: {last_line(ran.stderr.decode(errors='replace'))}"
+        trouble = "" if ran.ok else f"{ended(ran)}: {last_line(ran.stderr.decode(errors='replace'))}"
         rows = _rows_in(ran.files[_ROWS]) if _ROWS in ran.files else {}
         return CommandRun(trouble, ran.cpu_s, ran.wall_s, ran.stdout, rows, _counted(ran.stderr))
 
@@ -155,7 +155,7 @@ class Sandboxed:
         script = self._there + (_GO_AND_PACK if path else _GO)
         return Job(
             ("sh", "-c", script, "sh", *words), stdin=self._stdin, cpu_s=wall_s * (os.cpu_count() or 1), wall_s=wall_s,
-            memory_mb=_memory_mb(), output_mb=_OUTPUT_MB, processes=_PROCESSES, collect=(_ROWS,) if path else (),
+            memory_mb=memory_mb(), output_mb=OUTPUT_MB, processes=PROCESSES, collect=(_ROWS,) if path else (),
         )  # fmt: skip
 
 
@@ -191,7 +191,7 @@ class Trusting:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             request = {
                 "words": words, "folder": str(folder), "wall_s": wall_s, "out": _path(out), "err": _path(err),
-                "stdin": str(self._stdin), "most": _OUTPUT_MB << 20,
+                "stdin": str(self._stdin), "most": OUTPUT_MB << 20,
             }  # fmt: skip
             assert self._process.stdin is not None and self._process.stdout is not None
             await self._process.stdin.send(msgspec.json.encode(request) + b"\n")
@@ -204,7 +204,7 @@ class Trusting:
             done: dict[str, Any] = msgspec.json.decode(told)
             for name, file in (("stdout", out), ("stderr", err)):
                 file.seek(0)
-                done[name] = file.read(_OUTPUT_MB << 20)
+                done[name] = file.read(OUTPUT_MB << 20)
         return done
 
 
@@ -228,25 +228,6 @@ def _stdin_path(asked: RaceAsked) -> Path:
     if path.is_dir() or not os.access(path, os.R_OK):
         raise InputError(f"cannot read --stdin {path}; correct its name, or its rights")
     return path.resolve()
-
-
-def _memory_mb() -> int:
-    """Three quarters of this machine's memory."""
-    return max(512, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4 >> 20)
-
-
-def _ended(ran: Ran) -> str:
-    if ran.out_of_memory:
-        return "ran out of memory"
-    if ran.ending == "timeout":
-        return "took too long"
-    if ran.ending == "output":
-        return f"wrote more than {_OUTPUT_MB} MB"
-    return f"ended with {'status' if ran.ending == 'exit' else 'signal'} {ran.code}"
-
-
-def _said(ran: Ran) -> str:
-    return f"{_ended(ran)}: {last_line(ran.stderr.decode(errors='replace') or ran.stdout.decode(errors='replace'))}"
 
 
 def _words(done: Mapping[str, Any]) -> str:

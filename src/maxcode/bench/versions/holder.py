@@ -48,7 +48,7 @@ def wait(pid: int, ask: dict[str, Any], began: float) -> str:
         while True:
             left = ask["wall_s"] - (time.perf_counter() - began)
             if left <= 0:
-                return "took too long"
+                return f"took more than {ask['wall_s']:g} s"
             ready, _, _ = select.select([ended, 0], [], [], min(left, _LOOK_S))
             if ended in ready:
                 return ""

@@ -168,7 +168,7 @@ class _Race:
         return ran
 
     def _failure(self, side: VersionSide, ran: CommandRun) -> str:
-        if ran.trouble.startswith("took too long"):
+        if ran.trouble.startswith("took more than"):
             return (
                 f"{side.name} {side.described()}: one run of {shown_command(side)!r} takes more than "
                 f"{self.asked.run_s:.3g} s, and a verdict needs {3 * self.pairs.rule.least} runs within --max-seconds "

@@ -14,15 +14,17 @@ _WATCHED = re.compile(r"\b(?:volatile|_Atomic|sig_atomic_t|atomic(?:_\w+)?)\b")
 
 def is_watched(unit: Unit, start: int, end: int) -> bool:
     """Whether the text between two bytes uses what is volatile or atomic."""
-    if not _WATCHED.search(unit.text) and not any(map(_WATCHED.search, unit.others)):
+    if (watched := _watched(unit)) is None:
         return False
     words = {token.text for token in expanded(unit, start, end) if token.is_word}
-    return not words.isdisjoint(_watched(unit)) or any(map(_WATCHED.fullmatch, words))
+    return not words.isdisjoint(watched) or any(map(_WATCHED.fullmatch, words))
 
 
 @lru_cache(maxsize=8)
-def _watched(unit: Unit) -> frozenset[str]:
-    """The variables, parameters and types that are declared so, by name."""
+def _watched(unit: Unit) -> frozenset[str] | None:
+    """The variables, parameters and types that are declared so, by name; None if no text names such a kind."""
+    if not any(map(_WATCHED.search, (unit.text, *unit.others))):
+        return None
     variables = [(one.name, text_of(one.declaration)) for one in unit.variables]
     given = [(one.name, text_of(one.node)) for function in unit.functions for one in function.parameters]
     types: set[str] = set()

@@ -24,8 +24,8 @@ from maxcode.evaluate.cluster.wire import (
     Test,
     unpack,
 )
-from maxcode.evaluate.harness import HarnessTerms, make_harness
-from maxcode.evaluate.harness_protocol import Harness, MeasureOptions, TimingCache
+from maxcode.evaluate.harness import make_harness
+from maxcode.evaluate.harness_protocol import Harness, HarnessTerms, MeasureOptions, TimingCache
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import unbuilt
 from maxcode.evaluate.ladder.prepare import Admitted

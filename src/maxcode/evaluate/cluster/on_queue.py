@@ -11,14 +11,13 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, final
 
-import msgspec
-
-from maxcode.core.files import FileKind, read_file, toml_complaint
-from maxcode.errors import InputError, MachineError, unknown
+from maxcode.core.files import read_toml
+from maxcode.core.toml_tables import converted
+from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.cluster import keys
 from maxcode.evaluate.cluster.dask_nodes import LOOPBACK, SETTINGS
 from maxcode.evaluate.cluster.node_thread import BUILD_CORES, FIRST
@@ -69,18 +68,7 @@ def read_site(path: Path) -> Site:
 
     InputError for an unknown key (it names the nearest spelling) and for a value of the wrong type.
     """
-    try:
-        table = msgspec.toml.decode(read_file(path, FileKind("the site file")))
-    except msgspec.MsgspecError as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from error
-    known = [one.name for one in fields(Site)]
-    for name in table:
-        if name not in known:
-            raise unknown(f"key in {path}", name, known)
-    try:
-        site = msgspec.convert(table, Site)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {toml_complaint(error)}; see docs/how-to/use-a-cluster.md") from error
+    site = converted(read_toml(path, "the site file"), Site, str(path))
     if not (site.interface or site.host):
         raise InputError(
             f"{path}: jobs must reach this machine, and it listens only on a given address: set `interface` "

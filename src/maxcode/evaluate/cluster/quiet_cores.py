@@ -23,7 +23,7 @@ from maxcode.evaluate.cluster.cores import physical, shown
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.sandbox.jobs import Blob, Job
 from maxcode.sandbox.lanes import timing_lane
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Mounts, Sandbox
 
 BUSY_AT_MOST = 10.0  # per cent of the node's cores that others may use: interrupts and kernel work
 LOOK_S = 0.1  # shortest useful look: the kernel counts in hundredths of a second
@@ -161,7 +161,7 @@ async def calibrated(sandbox: Sandbox) -> Interval:
     Built with the same flags everywhere (no -march), so nodes can be compared.  MachineError if it fails.
     """
     argv = ("gcc", "-std=gnu17", "-O2", "/src/calibration.c", "-o", "/tmp/out")
-    async with sandbox.session([], sources={"calibration.c": _KERNEL.read_text()}) as session:
+    async with sandbox.session([], Mounts({"calibration.c": _KERNEL.read_text()})) as session:
         built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))
     if "/tmp/out" not in built.files:
         raise MachineError(f"the calibration kernel does not build: {built.stderr.decode(errors='replace')[:300]}")

@@ -30,7 +30,7 @@ from maxcode.evaluate.function.habits import HABITS, NAMES, SUMS_LOSE, USUAL, wo
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.lanes import also_in_timing_lane, build_lane
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Mounts, Sandbox
 
 Kept = TypeVar("Kept")  # of a run
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
@@ -280,7 +280,7 @@ class Inputs:
             sources["inputs.c"] = self._spec.inputs
         compiled = (f"/src/{name}" for name in sources if name.endswith(".c"))
         argv = ("gcc", *_GENERATOR_FLAGS, *compiled, "-lm", "-o", "/tmp/out")
-        async with self.sandbox.session([], sources=sources) as session:
+        async with self.sandbox.session([], Mounts(sources)) as session:
             ran = await session.run(Job(argv, cpu_s=60, output_mb=64, collect=("/tmp/out",)))
         if not ran.ok or "/tmp/out" not in ran.files:
             words = ran.stderr.decode(errors="replace").strip()

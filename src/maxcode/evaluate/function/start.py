@@ -10,7 +10,7 @@ from maxcode.core.turns import Once
 from maxcode.core.types import Problem
 from maxcode.errors import MachineError
 from maxcode.sandbox.jobs import Blob, Job
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Mounts, Sandbox
 
 _RUNS = 7
 _KNOWN = 4  # runs of a side after which their median says more than the last of them
@@ -77,7 +77,7 @@ class Start:
             "{libraries}": tuple(flag for flag in flags if flag.startswith("-l")),
         }
         argv = tuple(word for part in tongue.build for word in parts.get(part, (part,)))
-        async with self._sandbox.session([], sources={name: self._text}) as session:
+        async with self._sandbox.session([], Mounts({name: self._text})) as session:
             ran = await session.run(Job(argv, cpu_s=60, output_mb=64, collect=("/tmp/out",)))
         if not ran.ok or "/tmp/out" not in ran.files:
             raise MachineError(f"{name} does not build here: {ran.stderr.decode(errors='replace')[:500]}")

@@ -32,7 +32,7 @@ from maxcode.evaluate.function.glue import support
 from maxcode.evaluate.ladder.interpreter import binds_of, named, tongue_of
 from maxcode.evaluate.ladder.kept_builds import KeptBuild, KeptBuilds
 from maxcode.evaluate.machine.machine_code import LISTING, read_listing
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 from maxcode.sandbox.tiers import UNSAFE
 
 _DIAGNOSTICS_CAP = 16_000
@@ -143,7 +143,7 @@ class Builder:
         binds = [*binds_of(problem), *([(header, "/pch")] if header is not None else [])]
         nothing = MachineCode() if tongue.native else None
         listing = b""
-        async with self._sandbox.session([], sources=sources, binds=binds) as session:
+        async with self._sandbox.session([], Mounts(sources, binds)) as session:
             ran = await session.run(_job(argv, problem.spec.limits, tongue))
             if ran.ok and nothing is not None:
                 listing = (await session.run(_LISTING)).stdout
@@ -161,7 +161,7 @@ class Builder:
         return Built(None, _failure(ran, problem.spec.limits), words, (), nothing, is_lasting=not is_stopped)
 
     async def _run(self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, tongue: Language) -> Ran:
-        async with self._sandbox.session([], sources=sources) as session:
+        async with self._sandbox.session([], Mounts(sources)) as session:
             return await session.run(_job(argv, limits, tongue))
 
     async def _header(self, tongue: Language, problem: Problem, program: Program) -> Path | None:
@@ -201,7 +201,7 @@ class Builder:
                 "a virtual environment of a whole program needs tier 1 of the sandbox, bubblewrap "
                 "(docs/reference/sandbox-tiers.md); Python functions have theirs in every tier"
             )
-        async with self._sandbox.session([], sources={"x": ""}, binds=binds_of(problem)) as session:
+        async with self._sandbox.session([], Mounts({"x": ""}, binds_of(problem))) as session:
             ran = await session.run(_job((tongue.tools[0], *tongue.version), Limits(), tongue))
         if not ran.ok:
             said = (ran.stderr.decode(errors="replace").strip().splitlines() or [f"{ran.ending} {ran.code}"])[-1][:200]

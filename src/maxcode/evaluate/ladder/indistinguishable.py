@@ -25,7 +25,7 @@ from typing import Self, final
 from maxcode.core.types import Problem
 from maxcode.evaluate.ladder.interpreter import binds_of, tongue_of
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox, Session
 
 RUNS_A_SESSION = 8  # a timed pass has two to fifteen runs
 
@@ -47,7 +47,7 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
 def session_of(sandbox: Sandbox, problem: Problem, blobs: Sequence[Blob]) -> AbstractAsyncContextManager[Session]:
     """A session for runs of a problem's programs, with its data files beside them: the same one for every purpose."""
     tongue, binds = tongue_of(problem), binds_of(problem)
-    return sandbox.session(blobs, binds=binds, bare=tongue.bare, runtime=tongue.runtime, data=problem.spec.data)
+    return sandbox.session(blobs, Mounts(binds=binds, data=problem.spec.data), bare=tongue.bare, runtime=tongue.runtime)
 
 
 @final

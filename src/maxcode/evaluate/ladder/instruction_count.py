@@ -24,7 +24,7 @@ from maxcode.evaluate.ladder.interpreter import binds_of
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import ended, job_for
 from maxcode.sandbox.jobs import STDERR_KEPT
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 
 BLIND = "blind to cache misses, instructions done at once, vector width and threads"
 SLOWDOWN, GRACE_S = 100.0, 10.0  # 10 to 50 times is usual
@@ -83,8 +83,8 @@ def speaks_to_valgrind(artefact: Blob) -> bool:
 async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input, side: str = "candidate") -> Counted:
     """One run on one input, in its own session.  Uncounted if it does not end well."""
     job = _job(job_for(problem, artefact, given))
-    binds = binds_of(problem)
-    async with sandbox.session(job.blobs, problem.spec.data, binds) as session:  # valgrind writes beside the data
+    mounts = Mounts(problem.spec.data, binds_of(problem))  # as sources: valgrind writes beside the data
+    async with sandbox.session(job.blobs, mounts) as session:
         ran = await session.run(job)
     total = sum(int(found.replace(b",", b"")) for found in _COUNT.findall(ran.stderr))
     if len(ran.stderr) >= STDERR_KEPT:  # the count comes last and is cut off; what is left is the program's

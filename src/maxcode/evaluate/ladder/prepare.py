@@ -23,7 +23,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
-from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox
 
 TIMED_AT_MOST = 5
 TIMED_FLOOR_S = WHOLE_RUN.floor_s
@@ -227,7 +227,7 @@ async def generate(
         return []
     files = command_files(spec.folder, spec.generator)
     found = []
-    async with sandbox.session([], sources=files) as session:
+    async with sandbox.session([], Mounts(files)) as session:
         for seed in seeds:
             values = {"{seed}": str(seed), "{size}": str(spec.size if size is None else size)}
             argv = tuple(f"/src/{w}" if w in files else _filled(w, values) for w in spec.generator)

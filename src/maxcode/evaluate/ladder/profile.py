@@ -20,7 +20,7 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
-from maxcode.sandbox.sandbox import Blob, Job, Sample, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sample, Sandbox
 
 ENOUGH_SAMPLES = 200
 RUNS_AT_MOST = 4
@@ -42,7 +42,7 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
     seen = [given for given in inputs if given.seen and given.seconds >= 0.005]
     given = max(seen or inputs, key=lambda one: one.seconds)
     samples: list[Sample] = []
-    async with sandbox.session([built.artefact, given.stdin], data=problem.spec.data) as session:
+    async with sandbox.session([built.artefact, given.stdin], Mounts(data=problem.spec.data)) as session:
         for _ in range(RUNS_AT_MOST):
             with original_run(given.name):
                 ran = await session.run(job_for(problem, built.artefact, given, profile=True))
@@ -67,7 +67,7 @@ async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dic
     with Blob.of("".join(f"{at:#x}\n" for at in addresses).encode()) as asked:
         argv = ("addr2line", "-a", "-i", "-f", "-C", "-e", "/src/program")
         job = Job(argv=argv, stdin=asked, cpu_s=20, wall_s=62, memory_mb=2048, output_mb=16, processes=4)
-        async with sandbox.session([asked], sources={"program": artefact.read()}) as session:
+        async with sandbox.session([asked], Mounts({"program": artefact.read()})) as session:
             ran = await session.run(job)
     return dict(_parsed(ran.stdout.decode(errors="replace"))) if ran.ok else {}
 

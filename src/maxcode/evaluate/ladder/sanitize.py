@@ -21,7 +21,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.jobs import STDERR_KEPT
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 
 SLOWDOWN, GRACE_S = 30.0, 5.0  # -O1 with checks is 2 to 10 times slower than -O3; the runtime needs time to start
 MEMORY_TIMES, MEMORY_MORE_MB = 3, 512  # for red zones and quarantined memory
@@ -183,7 +183,7 @@ class Sanitizers:
             return Sanitized(not_run=(f"{', '.join(self.checks)}: {why_unbuilt(built)}",))
         ended, not_run, defects = [], [], list[Defect]()
         blobs = [built.artefact, *(given.stdin for given in self.inputs)]
-        async with self.sandbox.session(blobs, data=self.problem.spec.data) as session:
+        async with self.sandbox.session(blobs, Mounts(data=self.problem.spec.data)) as session:
             for given in self.inputs:
                 ran = await session.run(self._job(built.artefact, given))
                 found = list(_defects(ran, given))

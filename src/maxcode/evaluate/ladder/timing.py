@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from maxcode.core.stats import COUNT_MARGIN, RaceRule
 from maxcode.core.types import Interval, RaceVerdict, Timing
@@ -29,6 +30,7 @@ COUNTS = 2
 LARGE = 1.25  # from this ratio on, fewer instructions must show in seconds
 REMEMBERED = 1 << 14  # timings; a training run evaluates millions of candidates
 UNSTEADY = 0.01  # spread of counts that gives a warning
+Found = TypeVar("Found")
 
 _Count = dict[Side, dict[str, int]]  # by side and input
 
@@ -87,10 +89,10 @@ def warnings_of(timing: Timing) -> tuple[str, ...]:
     return tuple(found)
 
 
-def remember(known: dict[str, Timing], key: str, timing: Timing) -> None:
-    """Keeps a timing; the oldest go if there are too many."""
-    known[key] = timing
-    while len(known) > REMEMBERED:
+def remember(known: dict[str, Found], key: str, found: Found, most: int = REMEMBERED) -> None:
+    """Keeps what was found under a key; the oldest go if there are more than ``most``."""
+    known[key] = found
+    while len(known) > most:
         del known[next(iter(known))]
 
 

@@ -19,7 +19,7 @@ from maxcode.evaluate.ladder.interpreter import tongue_of
 from maxcode.evaluate.ladder.original_runs import original_run
 from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox
 
 SLOWER_AT_MOST = 10.0  # a candidate that is slower than the original by more than this factor is stopped
 ENOUGH_FAILURES = 3
@@ -158,7 +158,7 @@ async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output:
     files = command_files(problem.spec.folder, problem.spec.checker.command)
     words = tuple(f"/src/{word}" if word in files else word for word in problem.spec.checker.command)
     texts = {"input": given.stdin.read(), "expected": given.expected or b"", "output": output}
-    async with sandbox.session([], sources={**files, **texts}) as session:
+    async with sandbox.session([], Mounts({**files, **texts})) as session:
         argv = (*words, "/src/input", "/src/expected", "/src/output")
         ran = await session.run(Job(argv=argv, cpu_s=30, wall_s=92, memory_mb=1024, output_mb=16, processes=8))
     if ran.ok:

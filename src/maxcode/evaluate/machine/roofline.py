@@ -18,7 +18,7 @@ from maxcode.evaluate.ladder.workload import Workload
 from maxcode.evaluate.machine.machine import cache_bytes
 from maxcode.sandbox.jobs import Blob, Job
 from maxcode.sandbox.lanes import timing_lane
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Mounts, Sandbox
 
 _HERE = Path(__file__).parent
 _TIMES_THE_CACHE = 4  # size of the array for memory bandwidth, in sizes of the cache
@@ -89,7 +89,7 @@ def _far_bytes(cache: int) -> int:
 async def _measured(sandbox: Sandbox, name: str, size: int = 0) -> list[str]:
     """The output of one of maxcode's programs, built for this machine; ``size`` is its argument, in bytes."""
     argv = ("gcc", "-O3", "-march=native", f"/src/{name}", "-o", "/tmp/out")
-    async with sandbox.session([], sources={name: (_HERE / name).read_text()}) as session:
+    async with sandbox.session([], Mounts({name: (_HERE / name).read_text()})) as session:
         built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))
     if "/tmp/out" not in built.files:
         raise InputError(f"{name} does not build here: {built.stderr.decode(errors='replace')[:500]}")

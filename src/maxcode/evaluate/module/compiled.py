@@ -106,7 +106,7 @@ async def _with_shapes(stage: SideStarter) -> SideStarter:
 
 async def _compile(stage: SideStarter, side: ModuleSide) -> Ran:
     job = stage.job("compile", collect=(OUT,), compiler=True)
-    async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
+    async with stage.sandbox.session([], stage.mounts(side)) as session:
         return await session.run(job)
 
 

@@ -51,7 +51,7 @@ async def metrics(stage: SideStarter, side: ModuleSide) -> tuple[Remark, ...]:
     stage = replace(stage, runtime=replace(stage.runtime, binds=(*stage.runtime.binds, *shown)))
     job = stage.job("once")
     words = ("--csv", "--launch-count", str(LAUNCHES), "--metrics", ",".join(METRICS), *job.argv)
-    async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
+    async with stage.sandbox.session([], stage.mounts(side)) as session:
         ran = await session.run(replace(job, argv=(path, *words)))
     return told(ran.stdout.decode(errors="replace"), side.text)
 

@@ -57,7 +57,7 @@ class Natives:
 
 async def _build(stage: SideStarter, side: ModuleSide) -> dict[str, bytes] | Built:
     job = stage.job("build", collect=(OUT,), compiler=True)
-    async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
+    async with stage.sandbox.session([], stage.mounts(side)) as session:
         ran = await session.run(job)
     if not ran.ok or OUT not in ran.files:
         return _failed(ran)

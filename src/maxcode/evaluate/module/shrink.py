@@ -31,7 +31,7 @@ from maxcode.evaluate.module.sides import (
 )
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.rounds.round import last_words
-from maxcode.sandbox.sandbox import Job, Sandbox
+from maxcode.sandbox.sandbox import Job, Mounts, Sandbox
 
 LIMIT_MB = 4.0
 OUTPUTS = 4  # outputs may take this many times the limit: a product of two thin matrices is large
@@ -157,7 +157,7 @@ async def _sizes(stage: SideStarter, texts: Sequence[str]) -> list[Size]:
         output_mb=4,
         processes=64,
     )
-    async with stage.sandbox.session([], sources, stage.runtime.binds) as session:
+    async with stage.sandbox.session([], Mounts(sources, stage.runtime.binds)) as session:
         ran = await session.run(job)
     if not ran.ok:
         raise InputError(f"the sizes of {stage.problem.id} could not be found: {last_words(ran)}")

@@ -23,7 +23,7 @@ from maxcode.evaluate.function.habits import HABITS, USUAL
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
 from maxcode.evaluate.module.torch_runtime import Runtime
 from maxcode.evaluate.rounds.round import SIDE, last_words
-from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Calls, Job, Mounts, Ran, Sandbox
 
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
@@ -119,8 +119,8 @@ class SideStarter:
             return limits.run_s + START_S, 3 * limits.run_s + START_S
         return limits.run_s, 3 * limits.run_s + 2
 
-    def sources(self, side: ModuleSide, slots: int = 1, exact: bool = False) -> dict[str, str | bytes]:
-        """The files of a side in /src, by path."""
+    def mounts(self, side: ModuleSide, slots: int = 1, exact: bool = False) -> Mounts:
+        """The files of a side and its interpreter."""
         found: dict[str, str | bytes] = {
             "driver.py": DRIVER,
             "problem.py": side.text,
@@ -131,7 +131,8 @@ class SideStarter:
             "lib/maxcode/native.py": NATIVE,
         }
         found |= {f"inductor/{number}": archive for number, archive in enumerate(side.inductor)}
-        return {**found, **{f"natives/{name}": content for name, content in side.natives.items()}}
+        found |= {f"natives/{name}": content for name, content in side.natives.items()}
+        return Mounts(found, self.runtime.binds)
 
     def _meta(self, side: ModuleSide, slots: int, exact: bool) -> str:
         known = msgspec.to_builtins(self.contract)
@@ -194,13 +195,12 @@ class SideStarter:
     async def once(self, role: Role, side: ModuleSide, *collect: str) -> Ran:
         """One run of a role, in its own sandbox; torch.profiler needs to make a folder there."""
         measured = role != "profile"
-        async with self.sandbox.session([], self.sources(side), self.runtime.binds, measured=measured) as session:
+        async with self.sandbox.session([], self.mounts(side), measured=measured) as session:
             return await session.run(self.job(role, collect=collect))
 
     async def precompiled(self, reference: ModuleSide, known: tuple[bytes, ...]) -> Ran:
         """One run that compiles the reference, which leaves what inductor keeps; ``known``: of earlier ones."""
-        sources = self.sources(replace(reference, inductor=known))
-        async with self.sandbox.session([], sources, self.runtime.binds) as session:
+        async with self.sandbox.session([], self.mounts(replace(reference, inductor=known))) as session:
             return await session.run(self.job("precompile", collect=(OUT,), compiler=True))
 
     async def _once(self, role: Role, reference: ModuleSide, *collect: str) -> Ran:
@@ -223,11 +223,11 @@ class SideStarter:
 
     @asynccontextmanager
     async def _calls(self, role: Role, side: ModuleSide, plan: Blob, slots: int) -> AsyncIterator[Calls]:
-        sources = self.sources(side, slots, exact=role == "make")
+        mounts = self.mounts(side, slots, exact=role == "make")
         prepared = self.on_device and role == "calls"
         job = self.job(role, stdin=plan, called=True, stepped=True, started=True, prepared=prepared)
         async with (
-            self.sandbox.session([plan], sources, self.runtime.binds, measured=not side.compile) as session,
+            self.sandbox.session([plan], mounts, measured=not side.compile) as session,
             session.calls(job) as calls,
         ):
             yield calls

@@ -32,7 +32,7 @@ from maxcode.core.types import (
     StateId,
     Timing,
 )
-from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
+from maxcode.evaluate.harness_protocol import FreshRace, HarnessTerms, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.inputs.proving import GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
@@ -72,31 +72,24 @@ class ProgramEvaluator:
         sandbox: Sandbox,
         builder: Builder,
         rule: RaceRule = RaceRule(),  # noqa: B008
-        seed: int | None = None,
-        profiles: bool = True,
-        before: frozenset[str] = frozenset(),
-        single: bool = False,
+        terms: HarnessTerms = HarnessTerms(),  # noqa: B008
         kept: KeptAdmissions = KeptAdmissions(),  # noqa: B008
     ) -> None:
-        """Arguments:
+        """``kept``: admissions that earlier commands have kept.
 
-        ``seed``: seed of the fresh inputs; the system draws it unless a certificate names it.
-        ``before``: SHA-256 of the fresh inputs that were proven before, from a certificate.
-        ``profiles``: profile correct candidates; training does not need it.
-        ``single``: one candidate is evaluated, and no prompt is written.  So its only build is the final one, without
-        precompiled headers, nothing is found out for prompts, and an evident gain is confirmed after two pairs.
-        ``kept``: admissions that earlier commands have kept.
+        With ``terms.single`` the only build is the final one, without precompiled headers, nothing is found out for
+        prompts, no candidate is profiled, and an evident gain is confirmed after two pairs.
         """
-        self._unseen = FreshInputs(sandbox, builder, seed, before)
+        self._unseen = FreshInputs(sandbox, builder, terms.seed, terms.before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
         self._builder = builder
-        self._rule = replace(rule, evident=rule.gross) if single else rule
-        self._profiles = profiles and not single
+        self._terms = terms
+        self._rule = replace(rule, evident=rule.gross) if terms.single else rule
+        self._profiles = not terms.single
         self._remembers = True
         self._short = replace(rule, most=PLAYOFF_PAIRS)
-        self._single = single
-        self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not single, kept=kept)
+        self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not terms.single, kept=kept)
         self._early = EarlyLooks(sandbox)
         self._ahead: FreshAhead | None = None
         self._timings: dict[str, Timing] = {}
@@ -117,8 +110,9 @@ class ProgramEvaluator:
     def measuring(self, options: MeasureOptions) -> ProgramEvaluator:
         """Another evaluator on the same admissions that measures with these options."""
         rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
-        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, options.profiles, single=self._single)
+        other = ProgramEvaluator(self._sandbox, self._builder, rule, self._terms)
         other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
+        other._profiles = other._profiles and options.profiles
         other._remembers = options.remembers
         return other
 
@@ -182,7 +176,7 @@ class ProgramEvaluator:
         assert action.program is not None
         admitted = await self._admissions.of(problem)
         async with build_lane():
-            built = await self._builder.build(problem, action.program, final=self._single)
+            built = await self._builder.build(problem, action.program, final=self._terms.single)
             if built.artefact is None:
                 return unbuilt(built)
             if (refused := not_permitted(problem, action.program)) is not None:
@@ -207,7 +201,7 @@ class ProgramEvaluator:
             return None
         assert action.program is not None
         async with build_lane():
-            return (await self._builder.build(problem, action.program, final=self._single)).machine_code
+            return (await self._builder.build(problem, action.program, final=self._terms.single)).machine_code
 
     async def refused_early(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
         """The role ``RefusesEarly``: builds the candidate while the original is admitted (``early.py``).  A compiler
@@ -216,7 +210,7 @@ class ProgramEvaluator:
             return unadmitted(problem), refused
         assert action.program is not None
         async with build_lane():
-            built = await self._builder.build(problem, action.program, final=self._single)
+            built = await self._builder.build(problem, action.program, final=self._terms.single)
             await build_original(self._builder, problem)  # an original that does not build is the first thing to tell
         return await self._early.refused(self._admissions, problem, action.program, built)
 
@@ -324,7 +318,7 @@ class ProgramEvaluator:
         self, problem: Problem, admitted: Admitted, state: State, on_made: bool = True
     ) -> RaceSide | Evaluation:
         """A final build, verified on every test and, if ``on_made``, on fresh inputs; an evaluation if it fails."""
-        async with timing_lane() if self._single else build_lane():  # what works ahead may hold the place to build
+        async with timing_lane() if self._terms.single else build_lane():  # work ahead may hold the place to build
             built = await self._builder.build(problem, state.program, final=True)
             if built.artefact is None:
                 return unbuilt(built)
@@ -393,7 +387,7 @@ class ProgramEvaluator:
         return with_timing(found, self._confirmations[key], admitted)
 
 
-async def open_evaluator(seed: int | None = None, before: frozenset[str] = frozenset()) -> ProgramEvaluator:
+async def open_evaluator() -> ProgramEvaluator:
     """An evaluator on this machine's sandbox.  UnsafeError if no sandbox is safe."""
     sandbox = await open_safe()
-    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), seed=seed, before=before)
+    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache))

@@ -22,7 +22,7 @@ from maxcode.evaluate.function.glue import empty_driver
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.verify import job_for
 from maxcode.sandbox.lanes import timing_lane
-from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox
 
 MARGIN = 0.5  # a time is too short if it is below this share of a lower bound
 _RUNS, _PASSES = 15, 5
@@ -102,7 +102,7 @@ async def empty_pass_s(sandbox: Sandbox, admitted: Admitted) -> float:
 
 async def _built(sandbox: Sandbox, name: str, text: str) -> Blob:
     argv = ("gcc", "-O2", f"/src/{name}", "-o", "/tmp/out")
-    async with sandbox.session([], sources={name: text}) as session:
+    async with sandbox.session([], Mounts({name: text})) as session:
         built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))
     if "/tmp/out" not in built.files:
         raise MachineError(f"{name} does not build here: {built.stderr.decode(errors='replace')[:500]}")

@@ -19,7 +19,7 @@ from typing import Literal, final
 from maxcode.core.types import Problem, Program
 from maxcode.evaluate.python.runtime import PythonRuntime
 from maxcode.evaluate.rounds.round import SIDE
-from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox, Session
+from maxcode.sandbox.sandbox import Blob, Calls, Job, Mounts, Ran, Sandbox, Session
 
 _HERE = Path(__file__).parent / "inside"
 _FILES = ("driver.py", "codec.py", "codec_memory.py", "decoder.py", "profiling.py")
@@ -110,10 +110,10 @@ class SideStarter:
         whole = limits.run_s * slots
         return (whole, 3 * whole + 2) if is_candidate else (whole + START_S, 3 * whole + START_S)
 
-    def sources(
+    def mounts(
         self, role: Role, program: Program, layout: Layout, seeds: Sequence[int] = (), shown: bytes = b""
-    ) -> dict[str, str | bytes]:
-        """The files of a process in /src, by path.  ``shown``: the calls that one to be profiled may see."""
+    ) -> Mounts:
+        """The files of a process and its interpreter.  ``shown``: the calls that one to be profiled may see."""
         spec = self.problem.spec.python_spec
         module, _, name = spec.function.rpartition(":")
         files = {**dict(spec.beside), **program.files}
@@ -140,23 +140,22 @@ class SideStarter:
             "seeds": list(seeds),
             "recorded": role == "profile" or spec.calls is not None,
         }
-        return {**found, **INSIDE, "meta.json": json.dumps(meta)}
+        return Mounts({**found, **INSIDE, "meta.json": json.dumps(meta)}, self.runtime.binds)
 
     async def once(self, role: Role, program: Program, seeds: Sequence[int] = (), shown: bytes = b"") -> Ran:
         """One run of a role, in its own sandbox."""
-        sources = self.sources(role, program, Layout(0), seeds, shown)
-        async with self._session([], sources) as session:
+        async with self._session([], self.mounts(role, program, Layout(0), seeds, shown)) as session:
             return await session.run(self.job(role))
 
-    def _session(self, blobs: Sequence[Blob], sources: dict[str, str | bytes]) -> AbstractAsyncContextManager[Session]:
-        return self.sandbox.session(blobs, sources, self.runtime.binds, measured=True, runtime=self.runtime.sealed)
+    def _session(self, blobs: Sequence[Blob], mounts: Mounts) -> AbstractAsyncContextManager[Session]:
+        return self.sandbox.session(blobs, mounts, measured=True, runtime=self.runtime.sealed)
 
     @asynccontextmanager
     async def started(self, role: Role, program: Program, layout: Layout) -> AsyncIterator[Calls]:
         """The process of a role, starting up for its first round."""
         plan = layout.plan(role)
         async with (
-            self._session([plan], self.sources(role, program, layout)) as session,
+            self._session([plan], self.mounts(role, program, layout)) as session,
             session.calls(self.job(role, plan)) as calls,
         ):
             yield calls

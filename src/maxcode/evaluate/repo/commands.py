@@ -22,7 +22,7 @@ from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.evaluate.repo.base_tree import WHOLE, place_of
 from maxcode.evaluate.repo.git import last_line
 from maxcode.evaluate.repo.layers import BuildError, Layers
-from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Ran, Sandbox, Session
 from maxcode.sandbox.session_layout import OWN, is_covered
 
 COMMAND_S = 1800.0  # wall seconds of a build, or of the tests, of base
@@ -70,7 +70,7 @@ class Place:
         """A session with the files of a side.  BuildError if one of its further layers does not go over base."""
         room_mb = max(1024, 4 * sum(blob.size for blob in side.blobs) >> 20)
         room = (str(self.path), min(room_mb + 1024, memory_mb() // 2))
-        async with self.sandbox.session(side.blobs, sources={}, binds=self.binds, room=room) as session:
+        async with self.sandbox.session(side.blobs, Mounts({}, self.binds, room=room)) as session:
             commands = Commands(self, session)
             for layer in side.blobs:
                 await commands.unpack(layer, is_base=layer is side.base)

@@ -40,7 +40,7 @@ from maxcode.evaluate.ladder.race import (
     run_until,
     timing_of,
 )
-from maxcode.evaluate.ladder.timing import warnings_of
+from maxcode.evaluate.ladder.timing import remember, warnings_of
 from maxcode.evaluate.repo.admission import Base, admitted, profile_of
 from maxcode.evaluate.repo.candidates import Ready, doubts, ready, rejected
 from maxcode.evaluate.repo.layers import Layers
@@ -119,7 +119,7 @@ class RepoEvaluator:
         charge(spent)
         found = replace(found, measures={**found.measures, JUDGED: spent.build_s + spent.time_s})
         if found.timing is not None and found.timing.verdict not in ("dominated", "noisy"):
-            _keep(self._timings, key, found)
+            remember(self._timings, key, found, REMEMBERED)
         return found
 
     async def _judged(self, base: Base, program: Program, incumbent: Action | None) -> Evaluation:
@@ -225,7 +225,7 @@ class RepoEvaluator:
             return failed_in_race(right, wrong)
         found = _told(base, right, held, one, confirmed=True)
         if found.timing is not None and found.timing.verdict != "noisy":
-            _keep(self._confirmations, key, found)
+            remember(self._confirmations, key, found, REMEMBERED)
         return found
 
     @in_stage("profile")
@@ -350,9 +350,3 @@ def _trouble(held: RaceResult) -> str:
     if judge(ratios, TwoSidedRule()) not in ("faster", "slower"):
         return ""
     return f"{CONTROL} ({interval_at_any_time(ratios)}): no verdict can be trusted here; use a quieter machine"
-
-
-def _keep(known: dict[str, Evaluation], key: str, found: Evaluation) -> None:
-    known[key] = found
-    while len(known) > REMEMBERED:
-        del known[next(iter(known))]

@@ -29,8 +29,8 @@ from maxcode.core.types import (
     Trust,
 )
 from maxcode.errors import InputError
-from maxcode.evaluate.harness import HarnessTerms, open_harness
-from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
+from maxcode.evaluate.harness import open_harness
+from maxcode.evaluate.harness_protocol import FreshRace, Harness, HarnessTerms, WinnerCheck
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.ladder.sanitize import FINDING

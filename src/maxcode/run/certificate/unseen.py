@@ -14,6 +14,7 @@ from typing import Any, final
 
 from maxcode.core.stats import median_interval
 from maxcode.core.types import Interval, Timing
+from maxcode.core.wording import number_of
 from maxcode.evaluate.harness_protocol import FreshRace
 
 PAIRS = 9  # the smallest number whose median has a 95 % interval without the extremes
@@ -43,8 +44,7 @@ class FreshInputTiming:
         return self.interval is None and not self.needless
 
     def __str__(self) -> str:
-        count = len(self.inputs)
-        many = f"{count} newly generated input{'' if count == 1 else 's'}"
+        many = number_of(len(self.inputs), "newly generated input")
         if self.interval is not None:
             return f"{self.interval} on {many}"
         return f"no other inputs are needed: {self.why}" if self.needless else f"not compared: {self.why}"

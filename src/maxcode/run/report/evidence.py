@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from random import Random
 
 from maxcode.core.types import Outcome, Timing
+from maxcode.core.wording import number_of
 from maxcode.run.report.charts import BestStep, Dot, curve, samples
-from maxcode.run.report.headline import CLOCKS, anchor, best_timing, count, name, percent, standing
+from maxcode.run.report.headline import CLOCKS, anchor, best_timing, name, percent, standing
 from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, table
 from maxcode.run.report.run_view import RunView, Slot
 
@@ -113,16 +114,16 @@ def _facts(timing: Timing) -> str:
     found = timing.speedup
     if timing.clock == "instructions":
         return (
-            f"Instructions of the original over those of the best, counted {count(timing.pairs, 'time')}: "
+            f"Instructions of the original over those of the best, counted {number_of(timing.pairs, 'time')}: "
             f"{found.value:.4f}x, "
-            f"from {found.low:.4f} to {found.high:.4f}. {count(len(timing.inputs), 'input')} counted."
+            f"from {found.low:.4f} to {found.high:.4f}. {number_of(len(timing.inputs), 'input')} counted."
         )
-    sittings = f" and {count(len(timing.sittings), 'session')} with new processes" if timing.sittings else ""
+    sittings = f" and {number_of(len(timing.sittings), 'session')} with new processes" if timing.sittings else ""
     return (
         f"{CLOCKS[timing.clock]} of the original over that of the best, in {timing.pairs} paired runs{sittings}: "
         f"{'mean of medians' if sittings else 'median'} {found.value:.2f}x, {percent(found)} interval "
         f"{found.low:.2f} to {found.high:.2f}. "
-        f"{count(len(timing.inputs), 'input')} timed."
+        f"{number_of(len(timing.inputs), 'input')} timed."
     )
 
 

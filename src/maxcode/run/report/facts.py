@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+from maxcode.core.wording import duration
 from maxcode.run.record import GIVEN
 from maxcode.run.report.html import Html, element, join
 from maxcode.run.report.run_view import RunView
@@ -76,14 +77,6 @@ def spent(run: RunView) -> Html:
         facts += [("Tokens", f"{paid.prompt_tokens:,} in, {paid.completion_tokens:,} out"), ("Cost", cost)]
     told = (element("div", element("dt", label), element("dd", value)) for label, value in facts)
     return element("dl", *told, class_="spent")
-
-
-def duration(seconds: float) -> str:
-    """Seconds in readable units."""
-    minutes = round(seconds / 60)
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _pairs(facts: Iterator[tuple[str, object]]) -> Iterator[Html]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from maxcode.core.types import Interval, Outcome, Timing
+from maxcode.core.wording import number_of
 from maxcode.run.report.run_view import RunView, Slot
 
 UNMEASURED = "not measurable"
@@ -115,7 +116,7 @@ def _won(which: str, timing: Timing) -> str:
     return (
         f"Candidate {which} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
         f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}{_passes(timing)}: "
-        f"confirmed on {count(timing.pairs, 'pair')} of runs made after it was selected."
+        f"confirmed on {number_of(timing.pairs, 'pair')} of runs made after it was selected."
         f"{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
         f"{_pressure(timing)}"
     )
@@ -137,7 +138,7 @@ def _fewer(which: str, timing: Timing) -> str:
     if seconds is None:
         return counts
     sure = "which is significant" if seconds.significant else "which is not proved faster"
-    by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {count(seconds.pairs, 'pair')})"
+    by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {number_of(seconds.pairs, 'pair')})"
     return f"{counts} By CPU time, measured in addition, the candidate is {by_time} as fast, {sure}."
 
 
@@ -197,14 +198,9 @@ def _unmeasured(run: RunView) -> str:
 
 def _nearest(run: RunView) -> str:
     correct = sum(1 for slot in run.slots if slot.outcome is Outcome.CORRECT)
-    told = f"{correct} of {count(len(run.slots), 'candidate')} were correct"
+    told = f"{correct} of {number_of(len(run.slots), 'candidate')} were correct"
     timed = [(slot.timing.speedup, slot.at) for slot in run.slots if slot.timing is not None]
     if not timed:
         return f"{told}."
     top, at = max(timed, key=lambda entry: entry[0].value)
     return f"{told}; the fastest of them, {name(at)}, measured {top} ({percent(top)} interval)."
-
-
-def count(number: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

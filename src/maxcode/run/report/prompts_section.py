@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.core.types import StateId
+from maxcode.core.wording import number_of
 from maxcode.llm.clients import Message
 from maxcode.llm.journal import CALLS, answers_in
 from maxcode.run.report.headline import anchor, name
@@ -77,7 +78,7 @@ class PromptWriter:
     def draw(self, at: StateId, prompt: Prompt, most: int) -> Html:
         """The folded prompt of candidate ``at``, each section in its own fold, in at most ``most`` bytes each."""
         parts = [(said.role, title, body) for said in prompt.messages for title, body in sections(said.text)]
-        count = f"{len(parts)} section{'' if len(parts) == 1 else 's'}"
+        count = number_of(len(parts), "section")
         who = f"{prompt.model} at temperature {prompt.temperature:g}"
         twice = f" {prompt.calls} calls got this very answer; the first is shown." if prompt.calls > 1 else ""
         drawn = (self._section(title or role, body, most) for role, title, body in parts)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from maxcode.core.types import Node
+from maxcode.core.wording import number_of
 from maxcode.run.report.certified import FILE, control
 from maxcode.run.report.facts import show
-from maxcode.run.report.headline import CLOCKS, best_timing, count
+from maxcode.run.report.headline import CLOCKS, best_timing
 from maxcode.run.report.html import Html, clip, element, join
 from maxcode.run.report.run_view import RunView
 
@@ -67,7 +68,7 @@ def _node(stamps: Sequence[Node]) -> str:
     last = stamps[-1]
     shared = sum(one.shared for one in stamps)
     took = [1e3 * one.calibration.value for one in stamps if one.calibration is not None]
-    parts = [f"{last.name}: {count(len(stamps), 'candidate')}", last.cpu, last.compiler]
+    parts = [f"{last.name}: {number_of(len(stamps), 'candidate')}", last.cpu, last.compiler]
     parts += [f"calibration {min(took):.1f} to {max(took):.1f} ms"] if took else []
     parts += [f"cores used by others for at most {max(max(one.busy) for one in stamps):.0f} %"]
     parts += [f"{shared} of them on SHARED cores"] if shared else []
@@ -78,7 +79,7 @@ def _clock(run: RunView) -> str:
     timing = best_timing(run)
     if timing is None:
         return "nothing was confirmed"
-    found = f"{CLOCKS[timing.clock]}, {count(timing.pairs, 'fresh pair')}, {count(len(timing.inputs), 'input')}"
+    found = f"{CLOCKS[timing.clock]}, {number_of(timing.pairs, 'fresh pair')}, {number_of(len(timing.inputs), 'input')}"
     busy = f"; a task waited for a processor {timing.pressure:.0f} % of the time" if timing.pressure is not None else ""
     return f"{found}{busy}"
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Change
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
-from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, Other, at, every, words_in
+from maxcode.policy.rules.kernels.nest import Assign, Declare, Item, Loop, Other, at, every, put_between, words_in
 
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
@@ -21,9 +23,26 @@ def may_free(kernel: Kernel, spot: Spot) -> bool:
     return not any(words & {"return", "goto", "throw"} for words in inside)
 
 
-def allocated(kernel: Kernel, body: Body, constants: Constants = ()) -> Change:
-    """The change to a body that calls malloc and free."""
-    change, unit = kernel.change(body, constants), kernel.unit
+@final
+class Array(NamedTuple):
+    """An array that a step allocates: its name, the type of its elements, and the sizes whose product is their number.
+    A size may be negative: then there are none.  One more is allocated, as malloc may return NULL for none."""
+
+    name: str
+    type: str
+    sizes: tuple[str, ...]
+
+
+def with_arrays(
+    kernel: Kernel, spot: Spot, items: Sequence[Item], arrays: Sequence[Array], constants: Constants = ()
+) -> Change:
+    """The change that replaces a loop by items, with arrays allocated before its whole nest and freed behind it."""
+    before = []
+    for name, kind, sizes in arrays:
+        count = " * ".join(f"(size_t)({size} > 0 ? {size} : 0)" for size in sizes)
+        before.append(Other(f"{kind} *{name} = ({kind} *)malloc(({count} + 1) * sizeof({kind}));"))
+    behind = tuple(Other(f"free({one.name});") for one in arrays)
+    change, unit = kernel.change(put_between(kernel.body, spot.path, items, before, behind), constants), kernel.unit
     if _HEADER.search(unit.text):
         return change
     return Change((*change.patches, Patch(unit.prelude, unit.prelude, "#include <stdlib.h>\n")))

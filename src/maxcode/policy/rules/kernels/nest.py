@@ -182,6 +182,13 @@ def put(body: Body, path: Path, items: Sequence[Item]) -> Body:
     return (*body[:position], *items, *body[position + 1 :])
 
 
+def put_between(body: Body, path: Path, items: Sequence[Item], before: Sequence[Item], behind: Body = ()) -> Body:
+    """The same, with other items before and behind the whole nest that the place is in."""
+    made, start = put(body, path, items), path[0]
+    end = start + 1 + len(made) - len(body)
+    return (*made[:start], *before, *made[start:end], *behind, *made[end:])
+
+
 def _with_side(item: Item, side: int, body: Body) -> Item:
     if isinstance(item, Branch):
         return replace(item, then=body) if side == 0 else replace(item, other=body)

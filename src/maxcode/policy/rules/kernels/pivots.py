@@ -21,20 +21,8 @@ from maxcode.code.polyhedral.polynomials import name, polynomial, renamed
 from maxcode.policy.rules.kernels.effects import always_read, effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
-from maxcode.policy.rules.kernels.memory import allocated, is_fixed, may_free
-from maxcode.policy.rules.kernels.nest import (
-    Assign,
-    Body,
-    Branch,
-    Loop,
-    Other,
-    at,
-    band_of,
-    greatest_of,
-    least_of,
-    put,
-    words_of_head,
-)
+from maxcode.policy.rules.kernels.memory import Array, is_fixed, may_free, with_arrays
+from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Loop, band_of, greatest_of, least_of, words_of_head
 from maxcode.policy.rules.kernels.registers import met, split_at, with_name
 
 BLOCKS = (4, 8, 16, 32, 64)
@@ -58,9 +46,13 @@ def pivots(unit: Unit) -> Iterator[Edit]:
             found = _pivots(kernel, spot) if may_free(kernel, spot) else None
             if found is not None:
                 size = kernel.fresh("BLOCK")
-                body = _placed(kernel, spot, found, size)
+                array = found.element.partition("[")[0]
+                above = kernel.fresh(f"{array}_above")
+                below = kernel.fresh(f"{array}_below", (above,))
+                blocked = [_blocked(kernel, spot, found, (size, above, below))]
+                arrays = [Array(one, found.kind, (size, found.column.high)) for one in (above, below)]
                 for rows in BLOCKS:
-                    change = allocated(kernel, body, [(size, rows)])
+                    change = with_arrays(kernel, spot, blocked, arrays, [(size, rows)])
                     what = f"takes rows through {rows} iterations of the loop over {spot.loop.var} at once"
                     yield kernel.edit("pivots", spot.name, (("rows", rows),), what, change)
 
@@ -122,22 +114,6 @@ def _row(access: Access) -> object:
 def _index(element: str, names: dict[str, str]) -> object:
     found = polynomial(element.partition("[")[2][:-1])
     return renamed(found, names) if found is not None else None
-
-
-def _placed(kernel: Kernel, spot: Spot, found: Pivots, size: str) -> Body:
-    """The body with the blocks of pivots in place, and the memory for their rows around the whole nest."""
-    array = found.element.partition("[")[0]
-    before = kernel.fresh(f"{array}_above")
-    after = kernel.fresh(f"{array}_below", (before,))
-    end = found.column.high
-    amount = f"(size_t){size} * ((size_t)({end} > 0 ? {end} : 0) + 1)"
-    making = [
-        Other(f"{found.kind} *{one} = ({found.kind} *)malloc({amount} * sizeof({found.kind}));")
-        for one in (before, after)
-    ]
-    freeing = [Other(f"free({one});") for one in (before, after)]
-    whole = at(put(kernel.body, spot.path, [_blocked(kernel, spot, found, (size, before, after))]), spot.path[:1])
-    return put(kernel.body, spot.path[:1], [*making, whole, *freeing])
 
 
 def _blocked(kernel: Kernel, spot: Spot, found: Pivots, names: Sequence[str]) -> Branch:

@@ -17,20 +17,8 @@ from maxcode.code.polyhedral.polynomials import coefficient, name
 from maxcode.policy.rules.kernels.effects import Effect, effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot
 from maxcode.policy.rules.kernels.legality import cuts
-from maxcode.policy.rules.kernels.memory import allocated, is_fixed
-from maxcode.policy.rules.kernels.nest import (
-    Assign,
-    Branch,
-    Item,
-    Loop,
-    Other,
-    at,
-    changed,
-    hides,
-    printed,
-    put,
-    words_in,
-)
+from maxcode.policy.rules.kernels.memory import Array, is_fixed, with_arrays
+from maxcode.policy.rules.kernels.nest import Assign, Branch, Item, Loop, changed, hides, printed, words_in
 from maxcode.policy.rules.kernels.registers import ELEMENT
 
 
@@ -50,14 +38,9 @@ def rows_of_arrays(kernel: Kernel, spot: Spot) -> Iterator[Edit]:
         items = _with_rows(spot, across, array, made)
         if items is None:
             continue
-        top = spot.path[:1]
-        size = " * ".join(f"(size_t)({end} > 0 ? {end} : 0)" for end in (loop.high, across.high))
-        making = Other(f"double *{made} = (double *)malloc(({size} + 1) * sizeof(double));")
-        nest = at(put(kernel.body, spot.path, items), top) if len(spot.path) > 1 else None
-        inside = [nest] if nest is not None else items
-        body = put(kernel.body, top, [making, *inside, Other(f"free({made});")])
+        change = with_arrays(kernel, spot, items, [Array(made, "double", (loop.high, across.high))])
         what = f"keeps a row of {array} for every {loop.var}"
-        yield kernel.edit("expand", spot.name, (("array", array),), what, allocated(kernel, body))
+        yield kernel.edit("expand", spot.name, (("array", array),), what, change)
 
 
 def _filled(spot: Spot, seen: Effect, array: str) -> Loop | None:

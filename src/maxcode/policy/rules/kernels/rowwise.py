@@ -9,14 +9,13 @@ It is ``expand`` and the interchange that pays with it: neither gains anything w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import kernels
-from maxcode.policy.rules.kernels.memory import allocated, may_free
+from maxcode.policy.rules.kernels.memory import may_free, with_arrays
 from maxcode.policy.rules.kernels.orders import turned_inside
-from maxcode.policy.rules.kernels.scalars import expanded, placed, privatised
+from maxcode.policy.rules.kernels.scalars import expanded, privatised
 
 
 def rowwise(unit: Unit) -> Iterator[Edit]:
@@ -29,5 +28,4 @@ def rowwise(unit: Unit) -> Iterator[Edit]:
             if made is not None and inside != list(made.loops):
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and puts that loop inside"
-                body = placed(whole.body, spot, replace(made, loops=tuple(inside)))
-                yield whole.edit("rowwise", spot.name, (), what, allocated(whole, body))
+                yield whole.edit("rowwise", spot.name, (), what, with_arrays(whole, spot, inside, made.arrays))

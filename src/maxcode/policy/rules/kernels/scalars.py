@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import final
@@ -13,7 +13,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import cuts
 from maxcode.policy.rules.kernels.macro_uses import words_behind
-from maxcode.policy.rules.kernels.memory import allocated, is_fixed, may_free
+from maxcode.policy.rules.kernels.memory import Array, is_fixed, may_free, with_arrays
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -22,12 +22,10 @@ from maxcode.policy.rules.kernels.nest import (
     Item,
     Loop,
     Other,
-    at,
     changed,
     every,
     hides,
     printed,
-    put,
     substituted,
     words_in,
 )
@@ -116,19 +114,10 @@ def expand(unit: Unit) -> Iterator[Edit]:
             if made is not None:
                 names = ", ".join(made.names)
                 what = f"keeps {names} for every {spot.loop.var}, and splits the loop into {len(made.loops)}"
-                body = placed(whole.body, spot, made)
-                yield kernel.edit("expand", spot.name, (), what, allocated(whole, body))
+                change = with_arrays(whole, spot, made.loops, made.arrays)
+                yield kernel.edit("expand", spot.name, (), what, change)
             if may_free(whole, spot):
                 yield from rows_of_arrays(whole, spot)
-
-
-def placed(body: Body, spot: Spot, made: Expanded) -> Body:
-    """The items with the loops in place, and the memory made before the whole nest and freed after it."""
-    top = spot.path[:1]
-    inside: Sequence[Item] = made.loops
-    if len(spot.path) > 1:
-        inside = [at(put(body, spot.path, made.loops), top)]
-    return put(body, top, [*made.making, *inside, *made.freeing])
 
 
 def privatised(kernel: Kernel) -> Kernel:
@@ -141,12 +130,11 @@ def privatised(kernel: Kernel) -> Kernel:
 @final
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The loops after an expansion, the names kept, and the statements that make and free their arrays."""
+    """The names that an expansion keeps, their arrays, and the loops after it."""
 
     names: tuple[str, ...]
+    arrays: tuple[Array, ...]
     loops: tuple[Loop, ...]
-    making: tuple[Item, ...]
-    freeing: tuple[Item, ...]
 
 
 def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
@@ -171,8 +159,6 @@ def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
     places = (0, *cuts(whole, spot.above), len(body))
     if len(places) == 2:
         return None
-    parts = [replace(loop, body=body[start:end]) for start, end in pairwise(places)]
-    size = f"((size_t)({loop.high} > 0 ? {loop.high} : 0) + 1)"
-    making = [f"{i.type} *{arrays[i.name]} = ({i.type} *)malloc({size} * sizeof({i.type}));" for i in made]
-    freeing = [f"free({array});" for array in arrays.values()]
-    return Expanded(tuple(arrays), tuple(parts), tuple(map(Other, making)), tuple(map(Other, freeing)))
+    parts = tuple(replace(loop, body=body[start:end]) for start, end in pairwise(places))
+    given = tuple(Array(arrays[item.name], item.type, (loop.high,)) for item in made)
+    return Expanded(tuple(arrays), given, parts)

@@ -28,9 +28,8 @@ from maxcode.policy.rules.kernels.nest import (
     Item,
     Loop,
     Other,
-    at,
     least_of,
-    put,
+    put_between,
     substituted,
 )
 from maxcode.policy.rules.kernels.recurrences import Term, is_double, is_late, scaled, terms_of, written
@@ -65,7 +64,8 @@ def scan(unit: Unit) -> Iterator[Edit]:
             for size in STRIPS if found is not None else ():
                 assert found is not None
                 strip, sums = kernel.fresh("STRIP"), kernel.fresh("scan_sums")
-                body = _placed(kernel, spot, _scanned(kernel, spot.loop, found, (strip, sums)), f"{sums}[{strip}]")
+                strips = _scanned(kernel, spot.loop, found, (strip, sums))
+                body = put_between(kernel.body, spot.path, [strips], [Other(f"double {sums}[{strip}];")])
                 change = kernel.change(body, [(strip, size)], () if is_there else (_block(),))
                 what = f"computes {found.target} in strips of {size}, eight at once"
                 yield kernel.edit("scan", spot.name, (("size", size),), what, change)
@@ -139,13 +139,6 @@ def _scanned(kernel: Kernel, loop: Loop, found: Recurrence, names: Sequence[str]
     )
     start: Item = Declare("double", before, substituted(found.before, {loop.var: loop.low}))
     return Branch(f"{loop.low} < {loop.high}", (start, Loop(first, loop.low, loop.high, strip, inside)))
-
-
-def _placed(kernel: Kernel, spot: Spot, made: Branch, memory: str) -> Body:
-    """The body with the strips in place, and the memory of one made before the whole nest."""
-    top = spot.path[:1]
-    whole = at(put(kernel.body, spot.path, [made]), top)
-    return put(kernel.body, top, [Other(f"double {memory};"), whole])
 
 
 @cache

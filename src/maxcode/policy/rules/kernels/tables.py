@@ -12,7 +12,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.memory import allocated, may_free
+from maxcode.policy.rules.kernels.memory import Array, may_free, with_arrays
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -25,7 +25,6 @@ from maxcode.policy.rules.kernels.nest import (
     changed,
     lexed,
     printed,
-    put,
     substituted,
     words_in,
     words_of_head,
@@ -37,25 +36,24 @@ from maxcode.policy.rules.kernels.reading import read
 @final
 @dataclass(slots=True)
 class _Tables:
-    """The tables made so far, by their content, and the statements that make them."""
+    """The tables made so far, by their content, and the statements that fill them."""
 
     kernel: Kernel
-    names: dict[str, str] = field(default_factory=dict)
-    making: list[Item] = field(default_factory=list)
-
-    def name(self, key: str, wish: str, size: str, fill: Item) -> str:
-        """The table with the content ``key``; if it is new, ``fill`` makes it, where ``@`` stands for its name."""
-        if key not in self.names:
-            made = self.kernel.fresh(wish, self.names.values())
-            self.names[key] = made
-            memory = f"double *{made} = (double *)malloc(({size} + 1) * sizeof(double));"
-            self.making += [Other(memory), changed((fill,), lambda text: text.replace("@", made))[0]]
-        return self.names[key]
+    arrays: dict[str, Array] = field(default_factory=dict)
+    fills: list[Item] = field(default_factory=list)
 
     @property
-    def freeing(self) -> list[Item]:
-        """The statements that free the memory."""
-        return [Other(f"free({name});") for name in self.names.values()]
+    def names(self) -> list[str]:
+        """Their names."""
+        return [one.name for one in self.arrays.values()]
+
+    def name(self, key: str, wish: str, sizes: tuple[str, ...], fill: Item) -> str:
+        """The table with the content ``key``; if it is new, ``fill`` fills it, where ``@`` stands for its name."""
+        if key not in self.arrays:
+            made = self.kernel.fresh(wish, self.names)
+            self.arrays[key] = Array(made, "double", sizes)
+            self.fills += changed((fill,), lambda text: text.replace("@", made))
+        return self.arrays[key].name
 
 
 # ----------------------------------------------------------------------------------------------------- tables of sums
@@ -72,7 +70,7 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
             continue
         core = _tabulated(tables, chain, _separated(core), seen.written)
         if tables.names:
-            what = f"computes {', '.join(tables.names.values())} before the loops"
+            what = f"computes {', '.join(tables.names)} before the loops"
             yield _edit("tabulate", spot, tables, nested(chain, core), what)
 
 
@@ -112,7 +110,7 @@ def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozense
         key = substituted(text, {loop.var: "index", held.name: "value"}) + loop.high
         made = _under(test, (*part, Assign(f"@[{loop.var}]", "=", held.name)))
         fill = replace(loop, body=made, pragmas=())
-        name = tables.name(key, f"{held.name}_of", f"(size_t)({loop.high} > 0 ? {loop.high} : 0)", fill)
+        name = tables.name(key, f"{held.name}_of", (loop.high,), fill)
         rest = tuple(item for item in core if item not in part)
         here = {held.name: f"{name}[{loop.var}]"}
         core = changed(rest, lambda text, here=here: substituted(text, here))  # type: ignore[misc]
@@ -190,7 +188,7 @@ def operands(unit: Unit) -> Iterator[Edit]:
         barred = seen.written | {item.name for item in core if isinstance(item, Declare)}
         made = tuple(_with_operands(tables, chain, item, barred) for item in core)
         if tables.names:
-            what = f"computes {', '.join(tables.names.values())} before the loops, so that a product is left"
+            what = f"computes {', '.join(tables.names)} before the loops, so that a product is left"
             yield _edit("operands", spot, tables, nested(chain, made), what)
 
 
@@ -235,12 +233,10 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
     key = substituted(factor + test, {column.var: "column", row.var: "row"}) + row.high + column.high
     index = f"{row.var} * {column.high} + {column.var}"
     inner = replace(column, body=_under(test, (Assign(f"@[{index}]", "=", factor),)), pragmas=())
-    size = " * ".join(f"(size_t)({loop.high} > 0 ? {loop.high} : 0)" for loop in (row, column))
-    name = tables.name(key, "operand", size, replace(row, body=(inner,), pragmas=()))
+    name = tables.name(key, "operand", (row.high, column.high), replace(row, body=(inner,), pragmas=()))
     return f"{name}[{index}]"
 
 
 def _edit(rule: str, spot: Spot, tables: _Tables, nest: Body, what: str) -> Edit:
-    kernel = tables.kernel
-    body = put(kernel.body, spot.path, [*tables.making, *nest, *tables.freeing])
-    return kernel.edit(rule, spot.name, (), what, allocated(kernel, body))
+    change = with_arrays(tables.kernel, spot, [*tables.fills, *nest], [*tables.arrays.values()])
+    return tables.kernel.edit(rule, spot.name, (), what, change)

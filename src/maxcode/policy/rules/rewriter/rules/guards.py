@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -46,12 +47,17 @@ def held(unit: Unit, node: Node) -> bool:
         if words is not None and (not words or words & _NESTED):
             return True
         around = around.parent
-    return _in_macro(unit, node) or is_watched(unit, node.start_byte, node.end_byte)
+    return node.start_byte in _in_macros(unit) or is_watched(unit, node.start_byte, node.end_byte)
 
 
 @lru_cache(maxsize=16)
 def _starts(unit: Unit) -> dict[int, int]:
     return {token.start: number for number, token in enumerate(unit.tokens)}
+
+
+def _before(unit: Unit, position: int) -> Iterator[Token]:
+    """The tokens before one, the nearest first."""
+    return (unit.tokens[k] for k in range(position - 1, -1, -1))
 
 
 def _pragma_words(unit: Unit, node: Node) -> frozenset[str] | None:
@@ -62,7 +68,7 @@ def _pragma_words(unit: Unit, node: Node) -> frozenset[str] | None:
         return frozenset()
     found: set[str] = set()
     line: list[str] = []
-    for token in reversed(unit.tokens[:position]):
+    for token in _before(unit, position):
         if not token.directive:
             break
         line.insert(0, token.text)
@@ -77,7 +83,7 @@ def _pragma_words(unit: Unit, node: Node) -> frozenset[str] | None:
 
 def _macro_words(unit: Unit, position: int) -> frozenset[str] | None:
     """An empty set if a macro that is no loop stands in front of a token, so that it may be a pragma; else None."""
-    before = next((token for token in reversed(unit.tokens[:position]) if not token.directive), None)
+    before = next((token for token in _before(unit, position) if not token.directive), None)
     if before is None or before.text in _BEFORE:
         return None
     return None if before.text == ")" and _heads(unit, before) else frozenset()
@@ -125,19 +131,21 @@ def _is_body(pragma: Node) -> bool:
     return around is not None and around.type in ("if_statement", "else_clause", *_LOOPS)
 
 
-def _in_macro(unit: Unit, node: Node) -> bool:
-    """Whether a node is part of an argument of a macro, where a directive may not stand."""
-    position = _starts(unit).get(node.start_byte, 0)
-    depth = 0
-    for k in range(position - 1, 0, -1):
-        text = unit.tokens[k].text
-        depth += (text == ")") - (text == "(")
-        if depth < 0:
-            depth = 0
-            name = unit.tokens[k - 1].text
-            if name in unit.macros or name == "assert" or (name.isupper() and name in unit.shared):
-                return True
-    return False
+@lru_cache(maxsize=16)
+def _in_macros(unit: Unit) -> frozenset[int]:
+    """Where tokens start that are part of an argument of a macro: a directive may not stand there."""
+    found: set[int] = set()
+    around = [False]  # for each bracket that is open, whether it or one around it is that of a macro
+    for before, token in pairwise(unit.tokens):
+        if around[-1]:
+            found.add(token.start)
+        if token.text == "(":
+            name = before.text
+            macro = name in unit.macros or name == "assert" or (name.isupper() and name in unit.shared)
+            around.append(around[-1] or macro)
+        elif token.text == ")" and len(around) > 1:
+            around.pop()
+    return frozenset(found)
 
 
 def inserts_well(unit: Unit, edit: Edit) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from tree_sitter import Node
@@ -156,6 +157,7 @@ def _with_pragma(unit: Unit, rule: str, node: Node, pragma: str, params: Params 
     return Edit(rule, site(unit, node), params, what, unit.lines_of(node), Change(tuple(patches)))
 
 
+@lru_cache(maxsize=16)
 def _names_all(unit: Unit) -> bool:
     """Whether a pragma of OpenMP must name every variable of a region."""
     return any(a.text == "default" and a.directive and b.text == "(" for a, b in pairwise(unit.tokens))

@@ -7,8 +7,10 @@ direction of every dependence, those between sums too.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, final
 
 from tree_sitter import Node
@@ -140,9 +142,16 @@ def site(unit: Unit, node: Node) -> str:
     home = unit.home(node.start_byte)
     start = home.node.start_byte if home is not None else 0
     name = loop_word(node)
-    before = unit.nodes("for_statement", "while_statement", "for_range_loop", "do_statement")
-    number = sum(1 for n in before if start <= n.start_byte <= node.start_byte and loop_word(n) == name)
-    return unit.place(f"{name}#{number}", node)
+    starts, words = _loop_words(unit)
+    before = words[bisect_left(starts, start) : bisect_right(starts, node.start_byte)]
+    return unit.place(f"{name}#{before.count(name)}", node)
+
+
+@lru_cache(maxsize=16)
+def _loop_words(unit: Unit) -> tuple[list[int], list[str]]:
+    """Where the loops start, in the order of the text, and their names."""
+    loops = unit.nodes("for_statement", "while_statement", "for_range_loop", "do_statement")
+    return [one.start_byte for one in loops], [loop_word(one) for one in loops]
 
 
 def loop_word(node: Node) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from maxcode.code.cpp.aliases import distinct
-from maxcode.code.cpp.declarations import Function, Parameter, parameter
+from maxcode.code.cpp.declarations import Function, Parameter, ancestor, parameter
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.points_to import is_only_called
@@ -176,9 +176,7 @@ def _is_loose(node: Node) -> bool:
                 or re.match(r"operator\s*[-+*/%&|^<>]*=$", text_of(name)) is not None
             )
             const = any(child.type == "type_qualifier" and text_of(child) == "const" for child in inner.children)
-            holder = inner.parent
-            while holder is not None and holder.type not in ("field_declaration", "function_definition", "declaration"):
-                holder = holder.parent
+            holder = ancestor(inner, "field_declaration", "function_definition", "declaration")
             free = holder is not None and (
                 any(text_of(child) == "static" for child in holder.children)
                 or (holder.parent is not None and holder.parent.type == "friend_declaration")
