@@ -18,7 +18,7 @@ from maxcode.evaluate.ladder.indistinguishable import RUNS_A_SESSION, in_parts
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Track
 from maxcode.evaluate.ladder.verify import job_for, verify
-from maxcode.sandbox.sandbox import Blob, Job, Sandbox, Session
+from maxcode.sandbox.sandbox import Blob, Job, Mounts, Sandbox, Session
 
 ROUNDS = 3
 
@@ -168,16 +168,16 @@ def test_every_session_has_copies_of_its_inputs(sandbox: Sandbox, problem: Probl
     session = sandbox.session
 
     @asynccontextmanager
-    async def watched(blobs: Sequence[Blob], **more: Any) -> AsyncIterator[Session]:
+    async def watched(blobs: Sequence[Blob], *mounts: Mounts, **more: Any) -> AsyncIterator[Session]:
         seen.extend(os.fstat(blob.fd).st_ino for blob in blobs)
-        async with session(blobs, **more) as opened:
+        async with session(blobs, *mounts, **more) as opened:
             yield opened
 
     problem = replace(problem, language="python", spec=replace(problem.spec, checker=Checker()))
     with Blob.of(b"print(7)\n") as artefact:
         own = [os.fstat(blob.fd).st_ino for blob in (artefact, *(given.stdin for given in inputs))]
         given = [replace(one, expected=b"7\n") for one in inputs]
-        with unittest.mock.patch.object(Sandbox, "session", lambda _, blobs, **more: watched(blobs, **more)):
+        with unittest.mock.patch.object(Sandbox, "session", lambda _, *both, **more: watched(*both, **more)):
             anyio.run(verify, sandbox, problem, artefact, given)
             anyio.run(Track(RaceInputs(sandbox, problem), {"original": RaceSide(artefact, {})}, given[:1])._pass)
     assert len(seen) == len(set(seen)) == 2 + len(inputs) + 2
