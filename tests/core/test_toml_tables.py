@@ -34,7 +34,14 @@ class Outer:
     [
         ({}, "`needed` is missing"),
         ({"needed": 1, "inner": {}}, "`needed`: expected a text, got a whole number"),
-        ({"needed": "", "inner": 2.5}, "`inner`: expected a table, got a number; write its keys under a line [inner]"),
+        (
+            {"needed": "", "inner": 2.5},
+            "`inner`: expected a table, got a number; write its keys in braces, { key = value }",
+        ),
+        (
+            {"needed": "", "more": [{}, 3]},
+            "`more[1]`: expected a table, got a whole number; write its keys in braces, { key = value }",
+        ),
         ({"needed": "", "inner": {"steps": True}}, "`inner.steps`: expected a whole number, got true or false"),
         ({"needed": "", "inner": {"flags": "-O3"}}, "`inner.flags`: expected a list, got a text"),
         ({"needed": "", "kind": "a - at b"}, "`kind`: invalid enum value 'a - at b'"),

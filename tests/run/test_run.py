@@ -103,7 +103,7 @@ def test_the_usual_folder_names_what_the_user_chose_and_older_names_are_found(
 @pytest.mark.parametrize("value", ["3", '"gpt"', "[1]"])
 def test_settings_of_models_that_are_no_table_are_refused(value: str, tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text(f"model = {value}\n")
-    with pytest.raises(InputError, match=r"`model`: expected a table, got .*; write its keys under a line \[model\]"):
+    with pytest.raises(InputError, match=r"`model`: expected a table, got .*; write its keys in braces, \{ key"):
         model_tables(tmp_path / "models.toml", {}, {})
 
 

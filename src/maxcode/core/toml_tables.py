@@ -51,7 +51,7 @@ def toml_complaint(error: Exception) -> str:
     complaint, key = parts[1], parts[2] or ""
     if missing := re.fullmatch("Object missing required field `(.+)`", complaint):
         return f"`{f'{key}.' * bool(key)}{missing[1]}` is missing"
-    advice = f"; write its keys under a line [{key}]" if complaint.startswith("Expected `object`") else ""
+    advice = "; write its keys in braces, { key = value }" if complaint.startswith("Expected `object`") else ""
     complaint = re.sub("`([a-z |]+)`", lambda types: _in_toml(types[1].split(" | ")), complaint)
     return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}{advice}" if key else complaint
 
