@@ -307,6 +307,9 @@ def test_only_constants_that_steps_made_are_changed() -> None:
     ):
         text = f"enum {{ TILE = 8 }};\nvoid f(int n, double *A, double *B) {{ {body} }}"
         assert offered(text, "retune") == []
+    sums = "double s = 0.0; for (int i = i0; i < (i0 + ROWS < n ? i0 + ROWS : n); i++) s += A[i]; B[i0] = s;"
+    pieces = f"for (int i0 = 0; i0 < n; i0 += ROWS) {{ {sums} }}"
+    assert offered(f"enum {{ ROWS = 8 }};\nvoid f(int n, double *A, double *B) {{ {pieces} }}", "retune") == []
     assert offered(taken(PRODUCT, "tile(p in f, size=64)"), "retune")
     assert any(label.startswith("retune(KC") for label in offered(taken(PRODUCT, "product(i in f"), "retune"))
 

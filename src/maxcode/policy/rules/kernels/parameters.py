@@ -11,6 +11,7 @@ from maxcode.code.source import Patch
 
 _ENUM = re.compile(rb"^enum \{ ((?:\w+ = \d+(?:, )?)+) \};", re.MULTILINE)
 _ONE = re.compile(rb"(\w+) = (\d+)")
+_PIECES = re.compile(r"(?:TIME|TILE|BLOCK)(?:_\w+)?|ROWS_X\d(?:_\d+)?")  # ROWS alone is a name that programs use
 _NEAR = 2  # distance in the list of values
 
 VALUES: dict[str, tuple[int, ...]] = {
@@ -75,7 +76,7 @@ def _counts_pieces(unit: Unit, name: str) -> bool:
     squares = len(re.findall(rf"\bdouble corner\w*\[{name} \* {name}\];", text))
     inside = len(re.findall(rf"\bcorner\w*(?:, |\[.*\) \* ){name}\b", text))
     pieces = len(steps) + len(firsts) + len(lasts) + len(skewed)
-    return family(name) in ("TIME", "ROWS", "TILE", "BLOCK") and len(uses) == pieces + 2 * squares + inside + 1
+    return _PIECES.fullmatch(name) is not None and len(uses) == pieces + 2 * squares + inside + 1
 
 
 def retune(unit: Unit) -> Iterator[Edit]:
