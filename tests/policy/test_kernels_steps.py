@@ -198,6 +198,14 @@ def test_rows_of_a_plane_go_through_the_steps_of_time_one_behind_the_other() -> 
     assert heads[8] == "for (int j = 0; j < n - 1; j++) {"
 
 
+def test_pieces_of_space_are_counted_as_space_is() -> None:
+    text = function(PLANE).replace("int i", "long i").replace("int n", "long n")
+    made = taken(text, "time_tile(t in f, axes=2, time=4")
+    assert "for (long x0 = " in made
+    assert "for (int x1 = " in made
+    assert "for (int t0 = " in made
+
+
 def test_strips_of_rows_stand_around_the_rows() -> None:
     made = taken(function(PLANE), "time_tile(t in f, axes=2, time=4, size=128)")
     assert "enum { ROWS_X0 = 1 };" in made

@@ -101,7 +101,8 @@ def _tiled(kernel: Kernel, whole: Loop, axes: Sequence[Axis], names: Sequence[st
         highs = list(dict.fromkeys(_sum(row.high, delay) for row, delay in rows))
         low, high = reduce(_lesser, lows), reduce(_greater, highs)
         high += f" + {axis.skew} * ({time} - 1)" if axis.skew else ""
-        made = Loop(firsts[depth + 1], low, high, sizes[depth], (made,), type=whole.type)
+        kind = next((row.type for row, _ in rows if row.type != "int"), whole.type)
+        made = Loop(firsts[depth + 1], low, high, sizes[depth], (made,), type=kind)
     return Loop(firsts[0], whole.low, whole.high, time, (made,), type=whole.type)
 
 
