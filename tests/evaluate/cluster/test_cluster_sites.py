@@ -41,6 +41,7 @@ def test_site_files_are_refused_with_what_is_wrong(tmp_path: Path) -> None:
     for text, why in [
         (good + "job = 3\n", "did you mean 'jobs'"),
         (good + 'jobs = "3"\n', "`jobs`: expected a whole number, got a text"),
+        (good.replace("cores = 4\n", ""), "`cores` is missing; see docs/how-to/use-a-cluster.md"),
         (good.replace('interface = "lo"\n', ""), "it listens only on a given address"),
         (good + "build_cores = 4\n", "leaves no core to time on"),
         ("cores = ", "not valid TOML"),

@@ -68,7 +68,11 @@ def read_site(path: Path) -> Site:
 
     InputError for an unknown key (it names the nearest spelling) and for a value of the wrong type.
     """
-    site = converted(read_toml(path, "the site file"), Site, str(path))
+    table = read_toml(path, "the site file")
+    try:
+        site = converted(table, Site, str(path))
+    except InputError as error:
+        raise InputError(f"{str(error).removesuffix('.')}; see docs/how-to/use-a-cluster.md") from error
     if not (site.interface or site.host):
         raise InputError(
             f"{path}: jobs must reach this machine, and it listens only on a given address: set `interface` "
