@@ -46,6 +46,29 @@ def test_a_scalar_gets_no_array_whose_size_changes_in_the_nest() -> None:
     assert "expand(j in f)" in offered(grows.replace("n = n + 1", "A[0] = n"), "expand")
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["C[i] = n++;", "C[n--] = 0.0;", "if (n++ < 9) C[i] = 0.0;", "double q = n++;", "C[i] = g(&n);",
+     "for (int k = n++; k < m; k++) C[k] = 0.0;", "C[i] += (n = n + 1);"],
+)  # fmt: skip
+def test_a_scalar_gets_no_array_whose_size_an_expression_changes(change: str) -> None:
+    start = "for (int i = 0; i < m; i++)"
+    body = KEPT.partition(start)[2].rstrip("}\n")
+    grows = f"{KEPT.partition(start)[0]}{start} {{ {change} {body} }} }} }}"
+    assert offered(grows, "expand") == offered(grows, "rowwise") == []
+    assert "expand(j in f)" in offered(grows.replace(change, "C[i] = n;"), "expand")
+
+
+def test_a_scalar_gets_no_array_whose_size_a_call_may_change() -> None:
+    body = (
+        "for (int i = 0; i < m; i++) { h(); for (int j = 0; j < n; j++) { double t = A[j] * 2; B[j] = t; C[j] = t; } }"
+    )
+    head = "void f(int n, int m, double *A, double *B, double *C)"
+    for kept, language in (("keep(&n);", "c"), ("auto h = [&]() { n++; };", "cpp")):
+        assert offered(f"{head} {{ {kept} {body} }}", "expand", language) == []
+    assert offered(f"{head} {{ {body} }}", "expand") == ["expand(j in f)"]
+
+
 def test_a_sum_whose_loop_has_no_iteration_leaves_its_element_alone() -> None:
     text = "void f(int m, const double *a, double *s) { for (int k = 0; k < m; k++) s[0] += a[k]; }"
     made = taken(text, "accumulators(k in f, count=2)")

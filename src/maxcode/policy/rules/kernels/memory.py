@@ -8,11 +8,13 @@ from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Change
 from maxcode.code.polyhedral.polynomials import polynomial
-from maxcode.code.source import Patch
+from maxcode.code.source import Patch, text_of
+from maxcode.policy.rules.kernels.effects import elements, sides
 from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.nest import Assign, Declare, Item, Loop, Other, at, every, put_between, words_in
 
+_LENT = re.compile(r"&[\s(]*\w+[\s)]*|\[.*", re.DOTALL)  # the address of a variable, a lambda
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
 
@@ -52,8 +54,10 @@ def is_fixed(kernel: Kernel, spot: Spot) -> bool:
     """Whether the end of a loop is affine in parameters that its whole nest does not change."""
     bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
     plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
-    changed_in: set[str] = set()
+    changed_in = _lent(kernel)
     for item in every((at(kernel.body, spot.path[:1]),)):
+        unclear = [text for text, _ in sides(item) if elements(text) is None]
+        changed_in |= words_behind(kernel.unit, " ".join(unclear))
         match item:
             case Assign():
                 changed_in.add(item.target.partition("[")[0])
@@ -64,3 +68,11 @@ def is_fixed(kernel: Kernel, spot: Spot) -> bool:
             case Loop():
                 changed_in.add(item.var)
     return plain and not words_in(bound) & changed_in
+
+
+def _lent(kernel: Kernel) -> set[str]:
+    """The names of which a function takes the address, and those in its lambdas: a call elsewhere may change them."""
+    start, end = kernel.function.body.start_byte, kernel.function.body.end_byte
+    nodes = kernel.unit.nodes("pointer_expression", "lambda_expression")
+    texts = (text_of(node) for node in nodes if start <= node.start_byte < end)
+    return {word for text in texts if _LENT.fullmatch(text) for word in words_in(text)}
