@@ -162,6 +162,21 @@ def test_a_table_of_factors_reads_only_what_its_nest_reads() -> None:
     assert offered(text.replace("2.0)", "2.0) < s"), "operands") == [], "it compares the product"
 
 
+def test_a_table_of_factors_is_no_larger_than_a_matrix_of_its_nest() -> None:
+    """One row and 50,000 columns are few elements, and 50,000 times 50,000 are more than an int counts."""
+    text = """void f(int n, int m, int l, const double *A, const double *B, double *C) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            C[i * m + j] = 0.0;
+            for (int k = 0; k < l; k++) C[i * m + j] += (A[i] - A[k]) * (B[j] - A[k]);
+        }
+}
+"""
+    assert offered(text, "operands") == []
+    matrices = text.replace("A[i] ", "A[i * l + k] ").replace("B[j] ", "B[k * m + j] ")
+    assert offered(matrices, "operands") == ["operands(i in f)"]
+
+
 def test_a_function_that_reads_a_global_array_is_not_tabulated() -> None:
     text = TABLED.format("0").replace("exp(A[i])", "of(i)")
     heads = (f"double held[100]; static double of(int i) {{ return {value} * 0.5; }}" for value in ("held[i]", "i"))

@@ -10,6 +10,7 @@ from typing import final
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
+from maxcode.code.polyhedral.polynomials import coefficient, polynomial
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.memory import Array, may_free, with_arrays
@@ -230,11 +231,19 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
     if re.fullmatch(r"\w+\[[^\[\]]*\]", factor):
         return factor
     column, row = over
+    if not (_has_rows_of(factor, row, column) or _has_rows_of(factor, column, row)):
+        return factor
     key = substituted(factor + test, {column.var: "column", row.var: "row"}) + row.high + column.high
     index = f"{row.var} * {column.high} + {column.var}"
     inner = replace(column, body=_under(test, (Assign(f"@[{index}]", "=", factor),)), pragmas=())
     name = tables.name(key, "operand", (row.high, column.high), replace(row, body=(inner,), pragmas=()))
     return f"{name}[{index}]"
+
+
+def _has_rows_of(factor: str, row: Loop, column: Loop) -> bool:
+    """Whether a factor reads a matrix with such rows, so that a table of it is no larger, and its indices neither."""
+    found = (polynomial(index) for _, index in elements(factor) or [])
+    return any(one is not None and coefficient(one, row.var) == polynomial(column.high) for one in found)
 
 
 def _edit(rule: str, spot: Spot, tables: _Tables, nest: Body, what: str) -> Edit:
