@@ -13,7 +13,7 @@ from maxcode.core.files import read_toml
 from maxcode.core.types import Action, Argument, FunctionSpec, Outcome
 from maxcode.errors import InputError
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.problems import digest, expanded, load
+from maxcode.problems import digest, expanded, load, polybench
 from maxcode.problems.polybench import OURS, VARIABLE
 from tests.support.polybench_help import GEMM, header, library, write_kernel
 
@@ -93,6 +93,14 @@ def test_cubes_are_flattened_and_the_functions_of_a_type_are_those_of_c() -> Non
     assert "A[((i-1) * n + j) * n + k] = 0.5 * (B[(i * n + j-1) * n + k] + sqrt(B[(i * n + j) * n + k-1]" in text
     assert "t < tsteps" in text
     assert "#include <math.h>" in text
+
+
+def test_a_pass_over_large_arrays_has_few_calls() -> None:
+    a_matrix, steps = 500_000 * 8, 1_000_000
+    calls, slots = polybench._calls(steps, a_matrix)
+    assert 2 < calls * slots <= polybench._MOVED / a_matrix < polybench._PASS / steps
+    assert polybench._calls(steps, 8) == (7, 8)  # of 60, in whole rounds
+    assert polybench._calls(steps, 1 << 27) == (2, 1)
 
 
 @pytest.mark.usefixtures("place")
