@@ -38,7 +38,7 @@ FLAGS = ("-std=gnu17", "-O3", "-march=native")
 OURS = Path(__file__).parent / "polybench.toml"
 TOLERANCES = {"double": 1e-9, "float": 1e-5, "int": 1e-9}
 _PASS = 60_000_000  # steps of all calls of a pass: some milliseconds of work, at 10 or 20 a nanosecond too
-_MOVED = 32 << 20  # bytes of the arrays of a pass: some milliseconds too, and making them takes longer than the calls
+_MOVED = 128 << 20  # bytes of the arrays of a pass: some milliseconds too, and making them takes longer than the calls
 _ROUNDS, _SLOTS = 8, 512  # at most
 _BYTES = 1 << 28  # of all arrays of a pass, as in function_table.py
 _STEPS_A_SECOND = 2e8  # of a slow kernel; gives its limit
