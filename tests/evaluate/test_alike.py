@@ -168,9 +168,9 @@ def test_every_session_has_copies_of_its_inputs(sandbox: Sandbox, problem: Probl
     session = sandbox.session
 
     @asynccontextmanager
-    async def watched(blobs: Sequence[Blob], *mounts: Mounts, **more: Any) -> AsyncIterator[Session]:
+    async def watched(blobs: Sequence[Blob], mounts: Mounts, **more: Any) -> AsyncIterator[Session]:
         seen.extend(os.fstat(blob.fd).st_ino for blob in blobs)
-        async with session(blobs, *mounts, **more) as opened:
+        async with session(blobs, mounts, **more) as opened:
             yield opened
 
     problem = replace(problem, language="python", spec=replace(problem.spec, checker=Checker()))
