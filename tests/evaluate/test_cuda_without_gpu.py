@@ -213,6 +213,7 @@ def no_device_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.sandbox
 @pytest.mark.usefixtures("no_device_files")
 def test_the_command_line_says_that_nothing_was_verified_and_ends_with_a_status_of_its_own() -> None:
     words = ["evaluate", str(GALLERY / "honest_native.py"), "--against", str(REFERENCE), "--device", "cuda", "--json"]
@@ -224,6 +225,7 @@ def test_the_command_line_says_that_nothing_was_verified_and_ends_with_a_status_
     assert found["remarks"][0]["kind"] == "used"
 
 
+@pytest.mark.sandbox
 @pytest.mark.usefixtures("no_device_files")
 def test_a_run_folder_is_refused_without_a_gpu_as_the_help_says(tmp_path: Path) -> None:
     words = ["evaluate", str(GALLERY / "honest_native.py"), "--against", str(REFERENCE), "--device", "cuda"]
