@@ -171,7 +171,7 @@ def test_what_a_build_links_under_several_names_is_the_candidates_under_all_of_t
     assert ran.stdout.split() == [b"other"] * 3
 
 
-WAITS = "import time\n\ntime.sleep(1.5)\nprint(sum(range(2_000_000)))\n"
+WAITS = "import time\n\ntime.sleep(1.5)\nprint(sum(range(20_000_000)))\n"
 
 
 def test_a_benchmark_that_waits_may_take_ten_times_as_long_as_the_waiting_too(

@@ -19,7 +19,9 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.learned_contract import FOLDER as CONTRACTS
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.evaluate.program.learned import FOLDER, MOST_S
+from maxcode.evaluate.program.learned import FOLDER as ADMISSIONS
+from maxcode.evaluate.program.learned import MOST_S
+from maxcode.evaluate.python.admission import FOLDER as CALLS
 from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.repo.first_runs import FOLDER as BASES
@@ -29,9 +31,13 @@ from maxcode.sandbox.selftest import open_safe
 
 
 def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ProgramEvaluator:
+    return ProgramEvaluator(sandbox, builder, terms=terms, kept=_kept(sandbox, ADMISSIONS, terms))
+
+
+def _kept(sandbox: Sandbox, name: str, terms: HarnessTerms) -> KeptAdmissions:
+    """The admissions in this folder of the cache, each used for a day; none where nothing is to be kept."""
     reads = terms.goes_on or terms.single
-    kept = KeptAdmissions.below(sandbox, FOLDER, reads, MOST_S) if terms.keeps else KeptAdmissions()
-    return ProgramEvaluator(sandbox, builder, terms=terms, kept=kept)
+    return KeptAdmissions.below(sandbox, name, reads, MOST_S) if terms.keeps else KeptAdmissions()
 
 
 def _require_tier_1(sandbox: Sandbox, what: str) -> None:
@@ -44,16 +50,14 @@ def _require_tier_1(sandbox: Sandbox, what: str) -> None:
 
 def _python_functions(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Harness:
     _require_tier_1(sandbox, "Python functions")
-    return RoundsEvaluator(sandbox, PythonStages(sandbox, prompts=not terms.single))
+    return RoundsEvaluator(sandbox, PythonStages(sandbox, not terms.single, _kept(sandbox, CALLS, terms)))
 
 
 def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
     _require_tier_1(sandbox, "PyTorch modules")
     rule = RaceRule()
     rule = replace(rule, evident=rule.gross) if terms.single else rule
-    reads = terms.goes_on or terms.single
-    kept = KeptAdmissions.below(sandbox, CONTRACTS, reads, MOST_S) if terms.keeps else KeptAdmissions()
-    beside, prompts = terms.beside_compiled, not terms.single
+    beside, prompts, kept = terms.beside_compiled, not terms.single, _kept(sandbox, CONTRACTS, terms)
     return ModuleEvaluator(sandbox, rule, beside_compiled=beside, prompts=prompts, kept=kept)
 
 

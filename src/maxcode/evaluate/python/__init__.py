@@ -4,6 +4,6 @@
 ``sides.py``     starts the processes; ``track.py`` calls them in turn
 ``making.py``    the making of inputs; ``checking.py``: which results the user's ``is_solution`` is asked about
 ``nodes.py``     reads the values that they give; ``comparing.py`` compares them as a caller would see them
-``staging.py``   admitted problems, and rounds of their sides
+``admission.py`` describes and times the original; ``staging.py``: rounds of the sides of what is admitted
 ``inside/``      what runs in the sandbox
 """
