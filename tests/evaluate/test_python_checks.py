@@ -16,9 +16,10 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.original_runs import OriginalRuns, counted_in
 from maxcode.evaluate.ladder.race import Side
 from maxcode.evaluate.python import checking, making, sides
+from maxcode.evaluate.python.admission import Staged
 from maxcode.evaluate.python.checking import Given, unlike
 from maxcode.evaluate.python.sides import Checks
-from maxcode.evaluate.python.staging import PythonStages, Staged
+from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.python.track import open_track
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.evaluate.rounds.round import VERIFY_ROUNDS, RoundFailed, after

@@ -16,8 +16,9 @@ from maxcode.errors import InputError
 from maxcode.evaluate.harness import make_harness
 from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.python.admission import Staged
 from maxcode.evaluate.python.runtime import find_python
-from maxcode.evaluate.python.staging import PythonStages, Staged
+from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.problems import load
 from maxcode.problems.recording.capture import calls_in, capture

@@ -12,7 +12,8 @@ import pytest
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
-from maxcode.evaluate.python.staging import PythonStages, Staged
+from maxcode.evaluate.python.admission import Staged
+from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.python_help import of_folder
