@@ -36,7 +36,8 @@ from maxcode.core.types import (
     Step,
 )
 from maxcode.errors import Interrupted, MaxcodeError, NoRuleError
-from maxcode.evaluate.python.staging import PythonStages, Staged
+from maxcode.evaluate.python.admission import Staged
+from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
