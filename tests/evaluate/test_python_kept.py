@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import venv
 from dataclasses import replace
@@ -22,6 +23,8 @@ from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.problems import load
 from maxcode.problems.recording.capture import capture
+from maxcode.run.evaluation_run import evaluate_into
+from maxcode.run.request import Request
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.python_help import problem_of
 
@@ -37,6 +40,7 @@ import random
 def inputs(seed, size):
     return (random.Random(seed).randrange(400, 500),)
 """
+TABLE = 'kind = "function"\nsource = "slow.py"\n[python]\nfunction = "sums"\ninputs = "inputs.py"\n'
 
 
 @pytest.fixture
@@ -121,3 +125,15 @@ def test_nothing_is_kept_for_a_certificate_nor_found_for_another_original(
     assert notes(problem, True) == () and len(list((tmp_path / FOLDER).iterdir())) == 1
     assert notes(replace(problem, program=problem.program.with_text(FASTER)), True) == ()
     assert notes(problem, False) == () and notes(problem, True) != ()
+
+
+def test_evaluate_uses_it_with_a_run_folder_too(tmp_path: Path) -> None:
+    own = f"{SUMS}# {secrets.token_hex()}\n"  # nothing is kept of it yet
+    for name, text in (("slow.py", own), ("inputs.py", NUMBERS), ("faster.py", FASTER)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "problem.toml").write_text(TABLE)
+    request = Request(tmp_path, certificate=False)
+    first, again = (evaluate_into(tmp_path / "faster.py", replace(request, out=tmp_path / out)) for out in "ab")
+    assert first.confirmed and again.confirmed
+    used = [[note for note in found.notes if note.startswith(NOT_AGAIN[:40])] for found in (first, again)]
+    assert list(map(len, used)) == [0, 1]

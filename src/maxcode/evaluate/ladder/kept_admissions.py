@@ -1,10 +1,10 @@
 """What the admission of a problem found out, kept for later commands: a run that goes on, by ``tell`` or by the same
-command again, and ``evaluate``.
+command again, and ``evaluate``, with a run folder too.
 
 It is used only if all that it rests on is the same.  Nothing of it is in a run folder, which may come from anybody: it
 is in a folder of the cache that is the user's alone, under a hash of the problem.  No verdict is kept, and nothing of a
 candidate: the original runs beside it in every pair.  Without a sandbox nothing is kept, because a program could write
-there.  A certificate, and a new run, admit anew.
+there.  A certificate, and a search that begins, admit anew.
 """
 
 from __future__ import annotations
