@@ -1,15 +1,15 @@
 """Judges solvers that language models have published for AlgoTune again.
 
     MAXCODE_ALGOTUNE=AlgoTune MAXCODE_ALGOTUNE_VENV=venv python benchmarks/algotune.py [--tasks NAME ...]
-        [--models NAME ...] [--first 12] [--out runs/algotune] [--minutes 60] [--table]
+        [--models NAME ...] [--first 12] [--out runs/algotune] [--minutes 60] [--certify | --table]
     MAXCODE_ALGOTUNE=AlgoTune MAXCODE_ALGOTUNE_VENV=venv python benchmarks/algotune.py --admit [--tasks NAME ...]
         [--first 100] [--limit 300] [--out runs/algotune] [--minutes 60] [--table]
 
 Each pair of a task and a model is one ``maxcode evaluate results/MODEL/TASK/solver.py --against algotune:TASK --out
 RUN``: fresh inputs from the task's own generator, its own ``is_solution``, the original and the solver in sandboxes
 of their own, timed in pairs.  A row is one line of OUT/rows.jsonl: what AlgoTune's table claims, and what is found
-here.  The run folder of a confirmed solver has its certificate, which ``maxcode verify`` measures again.  The same
-command resumes; rows that are there are not made again.  ``--table`` only prints the table.
+here.  The same command resumes; rows that are there are not made again.  ``--certify`` then gives the run folder of
+each confirmed solver its certificate, which ``maxcode verify`` measures again.  ``--table`` only prints the table.
 
 OUT/environment.json has what all rows share: the commits, the packages, the machine.  A sitting elsewhere is refused.
 The tasks are those that import nothing beyond NumPy, SciPy and networkx, the quickest first by AlgoTune's own times.
@@ -38,12 +38,10 @@ import hashlib
 import json
 import math
 import os
-import re
 import shlex
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,17 +55,8 @@ from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.machine.machine import BUSY_STAMP, describe
 from maxcode.problems import load
 from maxcode.problems.algotune import model_folder, slug
+from solvers.verdicts import Row, line, read, report
 
-Row = dict[str, Any]
-
-VERDICTS = ("confirmed", "in doubt", "not faster", "wrong", "refused", "not measurable")
-OF_OUTCOMES = {"wrong": "wrong", "crashed": "wrong", "timeout": "not faster", "rejected": "refused"}
-# words of the judge's reasons: its rules on what a result is and holds; limits of its sandbox
-RULES = (
-    "cannot be compared as a caller would see it", "cannot be read as a caller would", "its result holds",
-    "may come in a round", "its results are too large", "it gave no results, or more than",
-)  # fmt: skip
-LIMITS = re.compile(r"signal 9\b|\b(MemoryError|OSError|PermissionError|FileNotFoundError|BlockingIOError)\b")
 # behind a solver: what AlgoTune does, so that an object that keeps something from call to call is judged by its results
 ANEW = """
 
@@ -84,7 +73,6 @@ PACKAGES = frozenset({"numpy", "scipy", "networkx", "AlgoTuneTasks"})
 SESSIONS = (3, 3, 3, 3)  # pairs of a task with itself
 NEAR = 0.02
 PLACES = "lib/python3*/site-packages/*"
-MOST_WHY = 400  # characters
 ONE_OBJECT = "right with a new object for every call, and not where one answers all, as here"
 # the names in reports/agent_summary.json where they are not the folder's name in small letters with hyphens
 CLAIMED_AS = {
@@ -103,10 +91,11 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=900, help="seconds for one pair, or one task of --admit")
     parser.add_argument("--table", action="store_true", help="only print the table of the rows that are there")
     parser.add_argument("--admit", action="store_true", help="admit tasks, and time each against itself")
+    parser.add_argument("--certify", action="store_true", help="make the certificates of confirmed solvers")
     options = parser.parse_args()
     place = Path(os.environ.get("MAXCODE_ALGOTUNE", ""))
     options.out.mkdir(parents=True, exist_ok=True)
-    (admit_all if options.admit else judge_all)(options, place)
+    (admit_all if options.admit else certify_all if options.certify else judge_all)(options, place)
 
 
 def judge_all(options: argparse.Namespace, place: Path) -> None:
@@ -124,6 +113,22 @@ def judge_all(options: argparse.Namespace, place: Path) -> None:
                 with (options.out / "rows.jsonl").open("a") as file:
                     file.write(json.dumps(row) + "\n")
                 print(line(row), flush=True)
+    print(report(rows.values()))
+
+
+def certify_all(options: argparse.Namespace, place: Path) -> None:
+    """Makes the certificates that confirmed solvers have not yet: each is measured again from its file."""
+    rows = resumed(options.out / "rows.jsonl")
+    until = time.monotonic() + options.minutes * 60
+    for (task, model), row in rows.items():
+        if row["verdict"] == "confirmed" and "certificate" not in row and time.monotonic() < until:
+            solver = model_folder(place, model) / task / "solver.py"
+            found = evaluated(solver, task, options.out / row["run"], options.limit)
+            if (path := options.out / row["run"] / "certificate.json").exists():
+                rows[task, model] = row = row | found | {"certificate": str(path.relative_to(options.out))}
+                with (options.out / "rows.jsonl").open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+            print(line(row), "" if path.exists() else f"no certificate: {found.get('why', '')}", flush=True)
     print(report(rows.values()))
 
 
@@ -279,14 +284,15 @@ def judged(place: Path, task: str, model: str, out: Path, limit: float) -> Row:
     if missing := absent(imports(text), environment(place)):
         return row | {"verdict": "not measurable", "why": f"it imports what is not here: {', '.join(missing)}"}
     run = out / "runs" / f"{task}-{slug(model)}"
-    found = row | evaluated(folder / "solver.py", task, run, limit) | {"run": str(run.relative_to(out))}
+    seen = evaluated(folder / "solver.py", task, run, limit, "--no-certificate")
+    found = row | seen | {"run": str(run.relative_to(out))}
     return judged_anew(found, text, out, limit) if found["verdict"] == "wrong" else found
 
 
-def evaluated(solver: Path, task: str, run: Path, limit: float) -> Row:
-    """What ``maxcode evaluate`` says of a solver, and its seconds."""
+def evaluated(solver: Path, task: str, run: Path, limit: float, *further: str) -> Row:
+    """What ``maxcode evaluate`` says of a solver, and its seconds; ``further``: options."""
     began, against = time.monotonic(), f"algotune:{task}"
-    command = ["maxcode", "evaluate", str(solver), "--against", against, "--out", str(run), "--json"]
+    command = ["maxcode", "evaluate", str(solver), "--against", against, "--out", str(run), "--json", *further]
     row: Row = {"command": shlex.join(command)}
     try:
         done = subprocess.run(
@@ -302,48 +308,11 @@ def judged_anew(row: Row, text: str, out: Path, limit: float) -> Row:
     folder = out / "anew" / Path(row["run"]).name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "solver.py").write_text(text + ANEW)
-    again = evaluated(folder / "solver.py", row["task"], folder / "run", limit)
+    again = evaluated(folder / "solver.py", row["task"], folder / "run", limit, "--no-certificate")
     row["anew"] = {key: again[key] for key in ("command", "verdict", "why", "speedup", "seconds") if key in again}
     if again["verdict"] in ("confirmed", "in doubt", "not faster") and again.get("outcome") == "correct":
         row |= {"verdict": "refused", "why": f"{ONE_OBJECT}: {row['why']}"}
     return row
-
-
-def read(stdout: str, stderr: str) -> Row:
-    """Verdict, reasons and interval from the answer of ``maxcode evaluate --json``."""
-    try:
-        table = json.loads(stdout)
-    except ValueError:
-        said = stderr.strip().splitlines() or ["no answer"]
-        return {"verdict": "not measurable", "why": said[-1][:MOST_WHY]}
-    result = table.get("result", table)
-    speedup, outcome = result.get("speedup"), str(result.get("outcome", ""))
-    why = reasons_of(result)
-    found: Row = {"outcome": outcome, "why": why[:MOST_WHY], "doubts": result.get("doubts", [])}
-    if isinstance(speedup, dict):
-        found["speedup"] = [round(speedup[key], 4) for key in ("value", "low", "high")]
-    return found | {"verdict": verdict(outcome, result)}
-
-
-def verdict(outcome: str, result: Mapping[str, Any]) -> str:
-    """One of ``VERDICTS``.  "confirmed" of the JSON says that it was timed on fresh pairs, not that it won on them."""
-    if outcome in ("wrong", "crashed"):
-        why = reasons_of(result)
-        return "refused" if any(one in why for one in RULES) else "not measurable" if LIMITS.search(why) else "wrong"
-    if outcome != "correct":
-        return OF_OUTCOMES.get(outcome, "not measurable")
-    if result.get("trusted"):
-        return "confirmed"
-    speedup = result.get("speedup")
-    if speedup is None:
-        return "not measurable"
-    if BUSY_STAMP in reasons_of(result) and not speedup["significant"] and speedup["high"] > 1:
-        return "not measurable"
-    return "in doubt" if result.get("doubts") and speedup["significant"] else "not faster"
-
-
-def reasons_of(result: Mapping[str, Any]) -> str:
-    return " ".join(str(one) for one in (result.get("reasons") or [result.get("why") or ""])[:2])
 
 
 def keep_environment(path: Path, place: Path) -> None:
@@ -360,40 +329,6 @@ def commit(folder: Path) -> str:
     """The commit of a checkout; empty where it has none."""
     done = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     return done.stdout.strip()
-
-
-def line(row: Row) -> str:
-    """One row for people."""
-    found = "[{1}, {2}] {0}x".format(*row["speedup"]) if "speedup" in row else ""
-    told = f"claimed {row['claimed']}" if row["claimed"] is not None else "nothing claimed"
-    return f"{row['task']:32} {row['model']:22} {told:18} {row['verdict']:15} {found} {row.get('why', '')[:90]}"
-
-
-def report(rows: Iterable[Row]) -> str:
-    """The table by model, and the counts."""
-    rows = list(rows)
-    lines = [
-        "| model | solvers | " + " | ".join(VERDICTS) + " | claimed, certified (geometric means of the confirmed) |"
-    ]
-    lines.append("|---" * (len(VERDICTS) + 3) + "|")
-    for model in sorted({row["model"] for row in rows}):
-        lines.append(cells(model, [row for row in rows if row["model"] == model]))
-    if rows:
-        lines.append(cells("all", rows))
-    return "\n".join(lines)
-
-
-def cells(name: str, rows: Sequence[Row]) -> str:
-    """One line of the table."""
-    counts = Counter(row["verdict"] for row in rows)
-    both = [row for row in rows if row["verdict"] == "confirmed" and row["claimed"]]
-    means = [geometric([row["claimed"] for row in both]), geometric([row["speedup"][0] for row in both])]
-    told = f"{means[0]:.2f}, {means[1]:.2f} ({len(both)})" if both else "-"
-    return f"| {name} | {len(rows)} | " + " | ".join(str(counts[one]) for one in VERDICTS) + f" | {told} |"
-
-
-def geometric(values: Sequence[float]) -> float:
-    return math.exp(sum(math.log(value) for value in values) / len(values)) if values else math.nan
 
 
 if __name__ == "__main__":

@@ -564,21 +564,22 @@ def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compa
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script: ModuleType = module("algotune")
+    judge = module("solvers.verdicts").verdict
     lost = {"value": 0.5, "low": 0.4, "high": 0.6, "significant": False, "slower": True}
     won = {"value": 4.0, "low": 3.9, "high": 4.1, "significant": True}
     timed = {"confirmed": True, "trusted": False, "doubts": []}  # on fresh pairs, whoever won there
-    assert script.verdict("correct", {**timed, "speedup": lost}) == "not faster"
-    assert script.verdict("correct", {**timed, "doubts": ["slower on new inputs"], "speedup": won}) == "in doubt"
-    assert script.verdict("correct", {**timed, "confirmed": False, "speedup": None}) == "not measurable"
+    assert judge("correct", {**timed, "speedup": lost}) == "not faster"
+    assert judge("correct", {**timed, "doubts": ["slower on new inputs"], "speedup": won}) == "in doubt"
+    assert judge("correct", {**timed, "confirmed": False, "speedup": None}) == "not measurable"
     busy = {"speedup": {"value": 1.1, "low": 0.9, "high": 1.3, "significant": False}, "why": "busy machine: some task"}
-    assert (script.verdict("correct", busy), script.verdict("correct", {**busy, "why": ""})) == (
+    assert (judge("correct", busy), judge("correct", {**busy, "why": ""})) == (
         "not measurable",
         "not faster",
     )
     assert script.is_open({"verdict": "not measurable", **busy}) and not script.is_open({"verdict": "wrong"})
     outcomes = ("wrong", "crashed", "timeout", "rejected", "unbuilt")
     verdicts = ["wrong", "wrong", "not faster", "refused", "not measurable"]
-    assert [script.verdict(one, {}) for one in outcomes] == verdicts
+    assert [judge(one, {}) for one in outcomes] == verdicts
     reasons = {
         "call 1 of a round: is_solution refuses its result, list": "wrong",
         "call 1 of a round: is_solution refuses its result, the exception MemoryError": "not measurable",
@@ -586,7 +587,7 @@ def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compa
         "the result: a solver.Lazy cannot be compared as a caller would see it": "refused",
         "call 2 of a round: its result holds an object of an earlier result, and the original's does not": "refused",
     }
-    assert [script.verdict("wrong", {"reasons": [one]}) for one in reasons] == list(reasons.values())
+    assert [judge("wrong", {"reasons": [one]}) for one in reasons] == list(reasons.values())
     place = write_algotune(tmp_path / "AlgoTune")
     (place / "results/Fast One/pair_sums/solver.py").write_text(
         "try:\n    import absent_one\nexcept ImportError: ...\n"

@@ -138,3 +138,6 @@ def test_evaluate_uses_it_with_a_run_folder_too(tmp_path: Path) -> None:
     assert first.confirmed and again.confirmed
     used = [[note for note in found.notes if note.startswith(NOT_AGAIN[:40])] for found in (first, again)]
     assert list(map(len, used)) == [0, 1]
+    assert not (tmp_path / "b" / "certificate.json").exists()
+    evaluate_into(tmp_path / "faster.py", replace(request, out=tmp_path / "b", certificate=True))
+    assert (tmp_path / "b" / "certificate.json").exists(), "the same call makes what was left out"

@@ -45,6 +45,8 @@ UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the use
 @total_option
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder: write record, difference, certificate and "
               "report there, as `maxcode optimize` does for its winner.")  # fmt: skip
+@click.option("--certificate/--no-certificate", default=True, show_default=True, help="With --out: measure a faster "
+              "candidate again from its file.  The same command makes a certificate that was left out.")  # fmt: skip
 @click.option("--metric-line", is_flag=True, help="Print a last line `METRIC score=... speedup=...`, for loops that "
               "read one (docs/how-to/other-loops.md).")  # fmt: skip
 @fail_on("wrong", "slower", "not-faster", "doubt", "uncompared")
@@ -76,6 +78,7 @@ def evaluate(
         cluster=cluster,
         out=out,
         total_seconds=options.pop("total_seconds"),
+        certificate=options.pop("certificate"),
     )
     if out is not None:
         return _into(candidate, request, json_, fail_on, profiles, is_metric)
