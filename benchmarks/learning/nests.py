@@ -19,7 +19,7 @@ from maxcode.code.expressions import value_of
 
 FLAGS = ("-std=gnu17", "-O3", "-march=native", "-ffast-math")
 CHECKED = (1, 2, 7, 17, 33)  # drawn from for the small sizes
-PASS = 75_000_000  # operations of all calls of a pass: some milliseconds of an original that the compiler vectorises
+PASS = 200_000_000  # operations of all calls of a pass: some milliseconds of an original that the compiler vectorises
 ROOM = 190_000_000  # bytes of the arrays of all calls, which a problem bounds too
 
 

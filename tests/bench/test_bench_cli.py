@@ -73,11 +73,11 @@ def test_a_bench_with_another_budget_wants_a_folder_of_its_own(tmp_path: Path) -
 
 
 def adding(folder: Path) -> Path:
-    """A problem of the least size that can be timed."""
+    """A problem that is soon timed, and whose original runs far longer than the least that can be timed."""
     (folder / "tests").mkdir(parents=True)
     (folder / "problem.toml").write_text('source = "slow.c"\nstatement = "Adds up 0 to n - 1."\n')
     (folder / "slow.c").write_text(SLOW)
-    for number, n in enumerate((10, 1000, 50_000_000, 60_000_000)):
+    for number, n in enumerate((10, 1000, 150_000_000, 160_000_000)):
         (folder / "tests" / f"{number:02}.in").write_text(f"{n}\n")
         (folder / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
     return folder

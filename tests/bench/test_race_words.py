@@ -60,7 +60,7 @@ def test_outputs_that_were_not_compared_are_not_called_the_same(tmp_path: Path) 
 @pytest.mark.heavy
 def test_a_head_that_adds_a_benchmark_stays_faster(tmp_path: Path) -> None:
     """Its process takes longer by the wall clock, and each row that base has takes less."""
-    sides = ("--base", metrics(a=1.2), "--head", f"sleep 0.2; {metrics(a=1.0, new=5.0)}")
+    sides = ("--base", metrics(a=1.2), "--head", f"sleep 0.5; {metrics(a=1.0, new=5.0)}")
     found = raced(tmp_path, *SUITE, "--pairs", "9", "--fail-on", "not-faster", *sides)
     assert (found["verdict"], found["rows"][0]["verdict"], found["status"]) == ("faster", "faster", 0)
     assert found["elapsed"]["high"] < 0.9

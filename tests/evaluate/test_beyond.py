@@ -68,7 +68,7 @@ def drawn(sandbox: Sandbox, problem: Problem, letter: str, n: int = 90, bits: in
 
 def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
     problem = problem_of(tmp_path)
-    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *HABITS)}
+    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *HABITS) if letter not in "ym"}
     assert all(-1 <= one < 1 for one in found["u"][0]) and all(abs(one) < 1000 for one in found["u"][1])
     assert max(map(abs, found["s"][0])) > 1.5 or max(map(abs, found["s"][0])) < 0.6
     assert max(map(abs, found["w"][0])) > 2
@@ -84,8 +84,9 @@ def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> N
     assert {2**63 - 1, -(2**63)} <= set(found["e"][1])
     assert max(map(abs, found["f"][1])) > 2**61
     assert found["k"][0].count(0) >= 1
-    assert len(set(found["y"][0])) < 90
-    assert any(-one in found["m"][0] for one in found["m"][0])
+    same, opposite = (drawn(sandbox, problem, letter, 20_000)[0] for letter in "ym")  # of few, one may be its own other
+    assert len(set(same)) < 20_000
+    assert {*opposite} & {-one for one in opposite}
 
 
 def test_a_bound_on_whole_numbers_holds_for_all_but_their_ends(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -355,7 +356,7 @@ def test_static_initialisers_of_cpp_are_work_before_the_first_call(sandbox: Sand
     spec = replace(problem.spec, flags=("-O2",), function=replace(spec_of(problem), header=header))
     body = f'#include <cmath>\n#include <iostream>\n#include "f.h"\n{header.rstrip()[:-1]} {{ {PLAIN} }}\n'
     early = (
-        "static double filled() { double sum = 0; for (int i = 0; i < 300000; i++) sum += std::sin(i); return sum; }\n"
+        "static double filled() { double sum = 0; for (int i = 0; i < 3000000; i++) sum += std::sin(i); return sum; }\n"
         "volatile double kept = filled();\n"
     )
 

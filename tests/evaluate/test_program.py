@@ -174,7 +174,9 @@ def test_a_cheat_that_was_right_when_it_was_verified_is_caught_while_it_is_timed
 def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
     admitted: Admitted, judge: Callable[[str], Evaluation], bench: ProgramEvaluator
 ) -> None:
-    sleepy = CLOSED.replace("return 0;", "usleep(n > 1000 ? 1200000 : 0); return 0;")
+    (big,) = admitted.timed
+    waiting = f"usleep(n == {SIZES[big.name]} ? {10 * big.seconds:.3f} * 1e6 : 0); return 0;"
+    sleepy = CLOSED.replace("return 0;", waiting)
     found = judge("#include <unistd.h>\n" + sleepy)
     assert found.outcome is Outcome.CORRECT
     assert found.timing is not None

@@ -134,7 +134,7 @@ def test_a_failure_is_recorded_reaches_all_who_wait_and_answers_nothing(tmp_path
 
 
 def test_when_the_asker_is_cancelled_one_who_waits_asks_itself() -> None:
-    model = Counting(delay_s=0.1)
+    model = Counting(delay_s=1.0)
     journal = Journal()
 
     async def impatient() -> None:

@@ -65,14 +65,22 @@ def test_the_sdks_ask_for_no_answer_again_that_broke_off(provider: Provider, wor
     assert len(provider.bodies) == 1
 
 
-def test_the_sdks_use_their_retries_up_where_a_short_wait_is_asked_for(provider: Provider) -> None:
+def test_the_sdks_use_their_retries_up_where_a_short_wait_is_asked_for(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Why `Retrying` waits for its back-off at least: many callers wait for the same quota."""
     provider.script, provider.retry_after = ["limit"] * 6, "0.01"
-    began = time.monotonic()
+    begin, asked_at = provider.begin, list[float]()
+
+    def seen(*given: Any) -> str:
+        asked_at.append(time.monotonic())
+        return begin(*given)
+
+    monkeypatch.setattr(provider, "begin", seen)
     with pytest.raises(anthropic.RateLimitError):
         anyio.run(message, claude(provider, max_retries=5))
     assert len(provider.bodies) == 6
-    assert time.monotonic() - began < 0.5 + 1 + 2  # the back-off of the first three waits alone
+    assert asked_at[-1] - asked_at[0] < 0.5 + 1 + 2  # the back-off of the first three waits alone
 
 
 def test_the_time_limit_of_an_sdk_bounds_a_silence_and_not_the_call(provider: Provider) -> None:

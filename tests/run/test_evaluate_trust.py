@@ -24,10 +24,10 @@ from tests.support.small_gemm import GEMM, small
 pytestmark = pytest.mark.sandbox
 
 SIZES = (160_000_003, 162_310_007, 165_500_041, 168_120_013, 171_777_779)  # all sizes between are long enough
-STORED = SLOW.replace(
-    LOOP,
-    f'if ({" || ".join(f"n == {n}" for n in SIZES)}) {{ printf("%ld\\n", n * (n - 1) / 2); return 0; }}\n    {LOOP}',
-)
+KNOWN = " || ".join(f"n == {n}" for n in SIZES)
+# It works for a while where it knows the answer: the seconds of a mere start are too noisy to be without a doubt.
+BRIEF = LOOP.replace("i < n;", "i < n / 24;")
+STORED = SLOW.replace(LOOP, f'if ({KNOWN}) {{ {BRIEF} printf("%ld\\n", n * (n - 1) / 2); return 0; }}\n    {LOOP}')
 TWICE = SLOW.replace(LOOP, f"{LOOP}\n    sum = 0;\n    {LOOP}")
 
 SOMETIMES = QUARTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
@@ -57,6 +57,7 @@ def request(place: Path) -> Request:
 
 
 def test_a_candidate_that_stores_the_answers_of_all_tests_is_not_trusted(place: Path) -> None:
+    assert BRIEF != LOOP
     found = evaluate_source(place / "stored.c", request(place))
     assert found.speedup is not None and found.speedup.confirmed and found.speedup.low > 5
     (line,) = [line for line in str(found).splitlines() if line.startswith("speed-up")]

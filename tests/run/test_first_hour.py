@@ -219,9 +219,14 @@ def test_many_waits_are_told_once_a_minute_where_lines_stay(
     path = tmp_path / "lane.lock"
     path.touch()
 
+    said: list[str] = []
+
     async def take_after_a_wait(other: subprocess.Popen[str]) -> None:
         async def release() -> None:
             await anyio.sleep(1.3)
+            while "waiting" not in "".join(said):
+                said.append(capsys.readouterr().err)
+                await anyio.sleep(0.05)
             other.communicate("")
 
         async with anyio.create_task_group() as tasks:
@@ -233,7 +238,7 @@ def test_many_waits_are_told_once_a_minute_where_lines_stay(
             with subprocess.Popen([sys.executable, "-c", HOLDS, path], text=True, stdin=-1, stdout=-1) as other:
                 assert other.stdout is not None and other.stdout.readline() == "held\n"
                 anyio.run(take_after_a_wait, other)
-    told = capsys.readouterr().err.splitlines()
+    told = "".join((*said, capsys.readouterr().err)).splitlines()
     assert [line.split()[0] for line in told] == ["waiting", "waited"], told
 
 

@@ -179,7 +179,7 @@ def test_a_server_that_is_closed_judges_no_program_that_waits(referee: Referee) 
     programs, before = [QUARTER.replace("+ 6", f"+ {number}") for number in range(100, 140)], set(referee._judged)
     with ThreadPoolExecutor(1) as client:
         with RewardServer(("127.0.0.1", 0), TOKEN, {referee.name: referee}, parallel=1) as one:
-            threading.Thread(target=one.serve_forever, daemon=True).start()
+            threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()  # shutdown waits for its look
             asked = client.submit(called, f"http://127.0.0.1:{one.server_address[1]}/judge", {"programs": programs})
             assert wait_until(lambda: referee._judged.keys() > before, 60)
             one.shutdown()

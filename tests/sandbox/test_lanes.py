@@ -206,10 +206,10 @@ def is_free(lane: Path) -> bool:
 
 @contextmanager
 def held_elsewhere(lane: Path) -> Iterator[None]:
-    holding = ["flock", str(lane), "sh", "-c", "echo held; sleep 1"]
-    with subprocess.Popen(holding, stdout=subprocess.PIPE) as other:
+    holding = ["flock", str(lane), "sh", "-c", "echo held; cat"]
+    with subprocess.Popen(holding, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None and other.stdout.readline()
-        yield
+        yield  # then its input ends
 
 
 def test_other_users_can_open_the_locks_whatever_the_umask_of_the_first_is(tmp_path: Path) -> None:
