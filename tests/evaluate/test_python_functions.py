@@ -200,7 +200,7 @@ def test_folders_that_an_environment_names_are_shown_too(tmp_path: Path) -> None
         find_python(str(tmp_path))
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
     found = find_python(str(tmp_path))
-    assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited]
+    assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited, found_by_finder]
 
 
 SHARES = """
