@@ -226,6 +226,18 @@ def test_a_type_is_told_only_where_every_binding_agrees() -> None:
     assert (known["a"], known["b"], known["f"]) == ("any", ("list", "any"), "any")
 
 
+def test_a_method_takes_no_types_from_a_function_of_the_same_name() -> None:
+    text = (
+        "def kept(x):\n    return x\n\n\nclass Kept:\n    def kept(self, x):\n        L = []\n        L.append(x)\n"
+        "        return 1 in L\n\n\nprint(kept(1))\n"
+    )
+    types = types_of(text)
+    assert types is not None
+    known = {name: types.of(use) for (_, name), uses in types.script.uses.items() for use in uses[-1:]}
+    assert (known["x"], known["L"]) == ("any", ("list", "any"))
+    assert labels("set_lookup", text, "python") == []
+
+
 @pytest.mark.parametrize("outside", ["", "ways"])
 def test_a_function_that_others_call_has_arguments_of_any_type(outside: str) -> None:
     text = "def ways(n):\n    return n if n < 2 else ways(n - 1) + ways(n - 2)\n\n\ndef total():\n    return ways(20)\n"
