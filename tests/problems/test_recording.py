@@ -101,7 +101,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "from .more import twice\n\n\ndef four(x):\n    return twice(twice(x))\n"
     )
     (folder / "unpacked" / "kit" / "more.py").write_text("def twice(x):\n    return x + x\n")
-    (folder / "unpacked" / "tests.py").write_text("import kit\n\nassert [kit.four(n) for n in range(5)][4] == 16\n")
+    (folder / "unpacked" / "kit" / "kit.py").write_text(
+        "import random\n\nfrom kit.random import more\n\n\ndef eight(x):\n    random.seed(x)\n"
+        "    return more(x + x) * 4\n"
+    )
+    (folder / "unpacked" / "kit" / "random.py").write_text("import random\n\n\ndef more(x):\n    return x\n")
+    (folder / "unpacked" / "tests.py").write_text(
+        "import kit\nimport kit.kit\nimport kit.random\n\nassert [kit.four(n) for n in range(5)][4] == 16\n"
+        "assert [kit.kit.eight(n) for n in range(5)] == [8 * kit.random.more(n) for n in range(5)]\n"
+    )
     return folder
 
 
@@ -157,8 +165,17 @@ def test_the_modules_beside_a_function_of_a_package_itself_are_taken_along(proje
     assert found.kept == 5
     assert sorted(name for name, _ in load(project / "four").problem.spec.python_spec.beside) == [
         "kit/__init__.py",
+        "kit/kit.py",
         "kit/more.py",
+        "kit/random.py",
     ]
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(("function", "kept"), [("kit.kit:eight", 5), ("kit.random:more", 7)])
+def test_the_file_of_a_module_hides_no_other_module(function: str, kept: int, project: Path) -> None:
+    command = f"{SYSTEM} {shlex.quote(str(project / 'unpacked' / 'tests.py'))}"
+    assert anyio.run(capture, command, function, project / function).kept == kept
 
 
 @pytest.mark.parametrize(
@@ -171,7 +188,11 @@ def test_the_modules_beside_a_function_of_a_package_itself_are_taken_along(proje
             "started no Python that records: PYTHONPATH and MAXCODE_CAPTURE must",
         ),
         (f"{SYSTEM} -c pass", "lazykit:total", "never imported lazykit with a function total"),
-        (f"{SYSTEM} -c 'import statistics'", "statistics:NormalDist", "no function or method NormalDist .a class is none"),
+        (
+            f"{SYSTEM} -c 'import statistics'",
+            "statistics:NormalDist",
+            "no function or method NormalDist .a class is none",
+        ),
         (f"{SYSTEM} -c 'import statistics'", "statistics:NormalDist.half", "no function or method NormalDist.half"),
         (f"{SYSTEM} -c pass", "lazykit:Kit.total.more", "write package.module:name"),
         ("cd tests && pytest", "lazykit:total", "without a shell; for `cd`"),

@@ -70,7 +70,7 @@ def load_function(meta: dict[str, Any]) -> Callable[..., Any]:
 
 
 def loaded(meta: dict[str, Any]) -> Callable[..., Any]:
-    name, path = meta["module"], f"{PROGRAM}/{meta['file']}"
+    name, path = meta["module"], meta["file"]
     parent, _, last = name.rpartition(".")
     beside = importlib.import_module(parent) if parent else None
     known = importlib.util.find_spec(name) if meta["known"] else None  # the installed one: data may lie beside it
