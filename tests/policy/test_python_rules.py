@@ -297,7 +297,7 @@ def test_of_an_ordinary_function_it_is_said_why_no_rule_has_a_place(text: str, w
 def test_each_function_has_a_line_and_what_no_rule_reads_has_its_reason() -> None:
     text = "def g(n):\n    return n\n\n\ndef f(n):\n    L = []\n    for i in n:\n        L.append(i)\n    return L\n"
     assert nearest(Unit("python", text, ["f"]), PYTHON_RULES) == (
-        "f: comprehension applies; 11 other rules find no place",
+        "f: comprehension applies; 12 other rules find no place",
         "g: no rule has a place, because it has no loop and does not call itself",
     )
     chosen = [rule for rule in PYTHON_RULES if rule.name == "popleft"]

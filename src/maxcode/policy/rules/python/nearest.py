@@ -20,6 +20,7 @@ _WANTED = {  # by rule: the place that it looks for, in a few words
     "comprehension": "a loop that only appends to a new list",
     "length_once": "`while ... len(text)`",
     "vectorise": "sums and stores over numpy arrays",
+    "nest_on_lists": "nests of loops that store elements of numpy arrays",
     "njit_nest": "nests of loops over numpy arrays",
 }
 _LOOPS = "its loops hold nothing that rules look for"
