@@ -294,6 +294,15 @@ def test_of_an_ordinary_function_it_is_said_why_no_rule_has_a_place(text: str, w
     assert more == [] or (why.startswith("its loops hold") and more[0].startswith("rules look for `x in LIST`, "))
 
 
+def test_the_function_that_is_asked_for_and_what_it_calls_come_first() -> None:
+    made = "".join(f"def g{n}(x):\n    return x.pop(0)\n\n\n" for n in range(9))
+    text = (
+        f"{made}def part(x):\n    return x\n\n\nclass Kit:\n    def f(self, x):\n        return self.more(part(x))\n\n"
+    )
+    told = nearest(Unit("python", f"{text}    def more(self, x):\n        return x\n", ["Kit f"]), PYTHON_RULES)
+    assert [line.partition(":")[0] for line in told[:4]] == ["f", "part", "more", "g0"]
+
+
 def test_each_function_has_a_line_and_what_no_rule_reads_has_its_reason() -> None:
     text = "def g(n):\n    return n\n\n\ndef f(n):\n    L = []\n    for i in n:\n        L.append(i)\n    return L\n"
     assert nearest(Unit("python", text, ["f"]), PYTHON_RULES) == (

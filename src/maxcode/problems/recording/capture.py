@@ -156,8 +156,8 @@ def _run(command: str, module: str, function: str, most: int) -> tuple[_Recorded
         asked = {"module": module, "function": function, "folder": str(found), "most": most}
         try:
             words = shlex.split(command)
-            named = [match.groups() for match in itertools.takewhile(bool, map(_VARIABLE.fullmatch, words)) if match]
-            environment = {**os.environ, **dict(named), "MAXCODE_CAPTURE": json.dumps(asked)}
+            named = [match for match in itertools.takewhile(bool, map(_VARIABLE.fullmatch, words)) if match]
+            environment = {**os.environ, "MAXCODE_CAPTURE": json.dumps(asked)} | {one[1]: one[2] for one in named}
             paths = filter(None, (str(code), environment.get("PYTHONPATH")))
             environment["PYTHONPATH"] = os.pathsep.join(paths)
             done = subprocess.run(words[len(named) :], env=environment, check=False)

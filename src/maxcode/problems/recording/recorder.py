@@ -17,7 +17,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -90,7 +90,7 @@ class Recorder:
         self.keep(given, self.message([result, (args, kwargs)], encoder))
         return result
 
-    def watched(self, given: bytes, result: Any, arguments: Any) -> Iterator[Any]:
+    def watched(self, given: bytes, result: Any, arguments: Any) -> Generator[Any, Any, Any]:
         """Hands on the items of an iterator that a call gave; the call is kept when all of them are taken."""
         items: list[Any] = []
         sent, is_kept, why = None, True, "an iterator that is not used to its end, or fails"
@@ -182,7 +182,7 @@ class Loader(importlib.abc.Loader):
         owner = getattr(module, of, None) if of else None
         function = inspect.getattr_static(owner, last, None) if of else getattr(module, name, None)
         is_method = isinstance(owner, type) and type(function) is FunctionType
-        if not (is_method if of else callable(function) and not isinstance(function, type)):
+        if not callable(function) or not (is_method if of else not isinstance(function, type)):
             self.recorder.note(f"absent {name}")
             return
         place = getattr(owner if of else function, "__module__", module.__name__)
