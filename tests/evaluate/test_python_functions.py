@@ -186,9 +186,11 @@ def test_a_folder_that_is_no_environment_is_told(tmp_path: Path) -> None:
 
 def test_folders_that_an_environment_names_are_shown_too(tmp_path: Path) -> None:
     packages = tmp_path / "lib" / "python3.11" / "site-packages"
-    edited = tmp_path / "edited"
-    for folder in (packages, edited):
+    edited, found_by_finder = tmp_path / "edited", tmp_path / "found"
+    for folder in (packages, edited, found_by_finder):
         folder.mkdir(parents=True)
+    mapping = f"MAPPING: dict[str, str] = {{'kit': '{found_by_finder}/kit', 'other': '/elsewhere/renamed'}}"
+    (packages / "__editable___kit_1_0_finder.py").write_text(f"import sys\n{mapping}\nNAMESPACES = {{}}\n")
     (packages / "edited.pth").write_text(f"{edited}\nimport os; os.abort()\n# words\n")
     (tmp_path / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\nversion = 3.11.0\n")
     with pytest.raises(InputError, match=r"is gone: .* has no python that can be found; .* `python3 -m venv --clear /"):
@@ -199,7 +201,7 @@ def test_folders_that_an_environment_names_are_shown_too(tmp_path: Path) -> None
         find_python(str(tmp_path))
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
     found = find_python(str(tmp_path))
-    assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited]
+    assert [folder for folder, path in found.binds if path in found.paths] == [packages, edited, found_by_finder]
 
 
 SHARES = """
@@ -405,7 +407,7 @@ def test_calls_that_depend_on_more_than_their_arguments_are_left_out(project: Pa
 @pytest.mark.parametrize(
     ("command", "target", "words"),
     [
-        ("true", "textkit:squeezed", "never imported textkit"),
+        ("/usr/bin/python3 -c pass", "textkit:squeezed", "never imported textkit"),
         ("true", "textkit.squeezed", "write package.module:name"),
         ("no-such-program", "textkit:squeezed", "cannot be started"),
     ],

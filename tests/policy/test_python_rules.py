@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +17,10 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.python.inferred import types_of
 from maxcode.policy.rules.python.nearest import nearest
 from maxcode.policy.rules.python.script import script_of
+from maxcode.policy.rules.rewriter.policy import unit_of
 from maxcode.policy.rules.rewriter.rules import RULES, edits
 from maxcode.policy.rules.rewriter.runtime import applied
+from tests.support.python_help import problem_of
 from tests.support.rewriter_help import labels
 
 Runner = Callable[..., str]
@@ -181,6 +184,37 @@ def test_no_rule_touches_an_unpredictable_program(line: str) -> None:
     assert list(edits(Unit("python", f"{plain}{line}\n"))) == []
 
 
+LISTS = {
+    "comprehension": "def f(xs):\n    L = []\n    for x in xs:\n        L.append(x)\n    return L\n",
+    "set_lookup": "def f():\n    L = []\n    for x in range(9):\n        L.append(x)\n    return 3 in L\n",
+    "set_beside": "def f(xs):\n    L = []\n    for x in xs:\n        if x not in L:\n            L.append(x)\n",
+    "popleft": "def f(x):\n    L = [x]\n    while L:\n        L.append(L.pop(0) - 1)\n",
+}
+
+
+@pytest.mark.parametrize("rule", LISTS)
+def test_a_list_with_an_annotation_is_one_too(rule: str) -> None:
+    text = LISTS[rule]
+    assert labels(rule, text.replace("L = ", "L: list[int] = "), "python") == labels(rule, text, "python") != []
+
+
+def test_a_module_of_a_package_may_import_from_its_neighbours() -> None:
+    text = LISTS["comprehension"]
+    assert labels("comprehension", f"from .types import x, y\nfrom . import z\n{text}", "python")
+    assert not labels("comprehension", f"from .types import *\n{text}", "python")
+
+
+@pytest.mark.parametrize("function", ["total", "kit.sums:total"])
+def test_the_rest_of_a_package_may_call_what_its_module_makes(function: str) -> None:
+    text = "def ways(n):\n    return n if n < 2 else ways(n - 1) + ways(n - 2)\n\n\ndef total():\n    return ways(20)\n"
+    problem = problem_of(text, NUMBERS, function)
+    found = [edit.label for _, offered in edits(unit_of(problem)) for edit in offered]
+    assert found == ([] if ":" in function else ["memo_table(ways)"])
+    beside = replace(problem.spec.python_spec, beside=(("more.py", "import slow\nslow.ways('x')\n"), ("slow.py", text)))
+    used = replace(problem, spec=replace(problem.spec, python=beside))
+    assert not list(edits(unit_of(used)))
+
+
 def test_a_type_is_told_only_where_every_binding_agrees() -> None:
     text = (
         "a = 1\na = 'x'\nb = [1]\nb.append('x')\nc = [[1], [2]]\nd = c[0]\n"
@@ -192,6 +226,18 @@ def test_a_type_is_told_only_where_every_binding_agrees() -> None:
     assert (known["a"], known["b"], known["f"]) == ("any", ("list", "any"), "any")
 
 
+def test_a_method_takes_no_types_from_a_function_of_the_same_name() -> None:
+    text = (
+        "def kept(x):\n    return x\n\n\nclass Kept:\n    def kept(self, x):\n        L = []\n        L.append(x)\n"
+        "        return 1 in L\n\n\nprint(kept(1))\n"
+    )
+    types = types_of(text)
+    assert types is not None
+    known = {name: types.of(use) for (_, name), uses in types.script.uses.items() for use in uses[-1:]}
+    assert (known["x"], known["L"]) == ("any", ("list", "any"))
+    assert labels("set_lookup", text, "python") == []
+
+
 @pytest.mark.parametrize("outside", ["", "ways"])
 def test_a_function_that_others_call_has_arguments_of_any_type(outside: str) -> None:
     text = "def ways(n):\n    return n if n < 2 else ways(n - 1) + ways(n - 2)\n\n\ndef total():\n    return ways(20)\n"
@@ -199,6 +245,7 @@ def test_a_function_that_others_call_has_arguments_of_any_type(outside: str) -> 
     assert found == ([] if outside else ["memo_table(ways)"])
 
 
+NUMBERS = "def inputs(seed, size):\n    return ()\n"
 PYTHON_RULES = [rule for rule in RULES if "python" in rule.languages]
 NEAR = [
     ("def f(xs):\n    seen = []\n    for x in xs:\n        if x not in seen:\n            seen.append(x)\n",
@@ -247,10 +294,19 @@ def test_of_an_ordinary_function_it_is_said_why_no_rule_has_a_place(text: str, w
     assert more == [] or (why.startswith("its loops hold") and more[0].startswith("rules look for `x in LIST`, "))
 
 
+def test_the_function_that_is_asked_for_and_what_it_calls_come_first() -> None:
+    made = "".join(f"def g{n}(x):\n    return x.pop(0)\n\n\n" for n in range(9))
+    text = (
+        f"{made}def part(x):\n    return x\n\n\nclass Kit:\n    def f(self, x):\n        return self.more(part(x))\n\n"
+    )
+    told = nearest(Unit("python", f"{text}    def more(self, x):\n        return x\n", ["Kit f"]), PYTHON_RULES)
+    assert [line.partition(":")[0] for line in told[:4]] == ["f", "part", "more", "g0"]
+
+
 def test_each_function_has_a_line_and_what_no_rule_reads_has_its_reason() -> None:
     text = "def g(n):\n    return n\n\n\ndef f(n):\n    L = []\n    for i in n:\n        L.append(i)\n    return L\n"
     assert nearest(Unit("python", text, ["f"]), PYTHON_RULES) == (
-        "f: comprehension applies; 11 other rules find no place",
+        "f: comprehension applies; 12 other rules find no place",
         "g: no rule has a place, because it has no loop and does not call itself",
     )
     chosen = [rule for rule in PYTHON_RULES if rule.name == "popleft"]

@@ -11,7 +11,7 @@ from maxcode.policy.rules.rewriter.runtime import applied
 
 PROGRAMS = Path(__file__).parents[1] / "policy" / "programs"
 
-OF_ARRAYS = ("vectorise", "njit_nest")  # tried in test_array_rules.py, in an environment that has numpy
+OF_ARRAYS = ("vectorise", "nest_on_lists", "njit_nest")  # in test_array_rules.py, test_listed_rule.py, with numpy
 
 # program -> the rules that must fire on it, in the order in which they are applied
 FIRE = {

@@ -13,7 +13,9 @@ from maxcode.problems.recording.capture import capture as capture_calls
 
 @click.command()
 @click.argument("command")
-@click.option("--function", required=True, metavar="MODULE:NAME", help="The function, e.g. textkit.wrap:wrapped.")
+@click.option(
+    "--function", required=True, metavar="MODULE:NAME", help="E.g. textkit.wrap:wrapped, or textkit.wrap:Wrapper.wrap."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the problem.  [default: the function's name]")
 @click.option("--most", type=click.IntRange(4), default=1000, show_default=True, help="Record so many calls at most.")
 def capture(command: str, function: str, out: Path | None, most: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from maxcode.sandbox.sealed import INTERPRETER
 PACKAGES_FOLDER, PYTHON_FOLDER = "/opt/venv", "/opt/python"
 _ANEW = "make the virtual environment anew: `python3 -m venv --clear {}`"
 _SETTING = re.compile(r"^\s*(\w[\w-]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
+_MAPPING = re.compile(r"^MAPPING\b[^=]*= (\{.*\})$", re.MULTILINE)
 
 
 @final
@@ -83,9 +85,13 @@ def has_package(venv: Path, name: str) -> bool:
 
 
 def _named_folders(packages: Path) -> list[Path]:
-    """The folders that the environment's .pth files name, as those of packages that are installed to be edited."""
+    """The folders that the environment's .pth files name, as those of packages that are installed to be edited, and
+    those of the packages that setuptools finds by a finder in place of a folder."""
     lines = [line.strip() for path in sorted(packages.glob("*.pth")) for line in path.read_text().splitlines()]
     named = [packages / line for line in lines if line and not line.startswith(("#", "import ", "import\t"))]
+    for finder in sorted(packages.glob("__editable___*_finder.py")):
+        for mapping in _MAPPING.findall(finder.read_text()):
+            named += [Path(place).parent for name, place in ast.literal_eval(mapping).items() if place.endswith(name)]
     return [one for one in dict.fromkeys(named) if one.is_dir()]
 
 

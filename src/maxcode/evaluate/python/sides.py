@@ -116,8 +116,9 @@ class SideStarter:
         """The files of a process and its interpreter.  ``shown``: the calls that one to be profiled may see."""
         spec = self.problem.spec.python_spec
         module, _, name = spec.function.rpartition(":")
-        files = {**dict(spec.beside), **program.files}
-        found: dict[str, str | bytes] = {f"program/{path}": text for path, text in files.items()}
+        place = "module" if "." in module else "program"  # the file of a package's module hides no other module
+        files = {f"program/{path}": text for path, text in spec.beside}
+        found: dict[str, str | bytes] = {**files, **{f"{place}/{path}": text for path, text in program.files.items()}}
         if role in ("make", "describe", "replay"):
             found |= {"inputs.py": spec.inputs} if spec.calls is None else {"calls.bin": spec.calls.content}
         if role == "profile":
@@ -125,7 +126,7 @@ class SideStarter:
         if role == "check":
             found["check.py"] = spec.check
         meta = {
-            "file": program.name,
+            "file": f"/src/{place}/{program.name}",
             "module": module or PurePosixPath(program.name).stem,
             "function": name,
             "known": bool(module),

@@ -70,7 +70,7 @@ def load_function(meta: dict[str, Any]) -> Callable[..., Any]:
 
 
 def loaded(meta: dict[str, Any]) -> Callable[..., Any]:
-    name, path = meta["module"], f"{PROGRAM}/{meta['file']}"
+    name, path = meta["module"], meta["file"]
     parent, _, last = name.rpartition(".")
     beside = importlib.import_module(parent) if parent else None
     known = importlib.util.find_spec(name) if meta["known"] else None  # the installed one: data may lie beside it
@@ -359,21 +359,25 @@ def readable(meta: dict[str, Any], results: memoryview, count: int) -> Iterator[
 
 
 def replay(meta: dict[str, Any]) -> None:
-    """What the function gives for every recorded call, as the recorded results are written, in /tmp/out."""
+    """What the function gives for every recorded call, as the recorded results are written, in /tmp/out.  A second text
+    behind each says why it is empty: such a call cannot be made again."""
     function = load_function(meta)
     with open("/tmp/out", "wb") as file:
         for given, _ in recorded_calls():
-            args, kwargs = decoder.Decoder(decoder.parts_of(memoryview(bytearray(given)))).node()
-            encoder = codec.Encoder()
+            encoder, why = codec.Encoder(), ""
             try:
-                result = function(*args, **kwargs)
+                args, kwargs = decoder.Decoder(decoder.parts_of(memoryview(bytearray(given)))).node()
+                try:
+                    result = function(*args, **kwargs)
+                except Exception as error:
+                    encoder.raised(error)
+                else:
+                    encoder.node(result)
+                encoder.node((args, kwargs))
+                found = codec.whole(encoder)
             except Exception as error:
-                encoder.raised(error)
-            else:
-                encode(encoder, result, "the result")
-            encode(encoder, (args, kwargs), "what became of the arguments")
-            whole = codec.whole(encoder)
-            file.write(codec.PART.pack(len(whole)) + whole)
+                found, why = b"", f"{type(error).__name__}: {error}"[:300]
+            file.write(b"".join(codec.PART.pack(len(one)) + one for one in (found, why.encode())))
 
 
 ROLES = {

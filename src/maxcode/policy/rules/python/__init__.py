@@ -7,6 +7,7 @@ about numpy arrays (``arrays.py``) ask for the types when the program runs, and 
 
 from maxcode.policy.rules.python.filling import comprehension
 from maxcode.policy.rules.python.functions import memo_table
+from maxcode.policy.rules.python.listed import nest_on_lists
 from maxcode.policy.rules.python.lists import popleft, set_lookup
 from maxcode.policy.rules.python.loops import append_in_place, into_function, length_once
 from maxcode.policy.rules.python.njit import njit_nest
@@ -20,6 +21,7 @@ __all__ = [
     "into_function",
     "length_once",
     "memo_table",
+    "nest_on_lists",
     "njit_nest",
     "popleft",
     "read_lines",

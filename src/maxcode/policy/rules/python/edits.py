@@ -70,6 +70,14 @@ def method_call(name: ast.Name, script: Script) -> tuple[str, ast.Call] | None:
     return attribute.attr, call
 
 
+def assigned(statement: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The target and the value of ``a = value`` and of ``a: type = value``; None for any other statement."""
+    match statement:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            return target, value
+    return None
+
+
 def is_empty_list(read: Reading, value: ast.expr) -> bool:
     """Whether an expression makes an empty list."""
     if isinstance(value, ast.Call):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, is_read_at_once
+from maxcode.policy.rules.python.edits import Reading, assigned, is_empty_list, is_later, is_read_at_once
 from maxcode.policy.rules.python.library_types import ANY, NEVER, SCALARS, Type
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script, Variable, first_iter
@@ -42,9 +42,10 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def _comprehension(read: Reading, made: ast.stmt, loop: ast.stmt) -> Edit | None:
     script = read.script
-    if not (isinstance(made, ast.Assign) and isinstance(loop, ast.For) and is_empty_list(read, made.value)):
+    if not isinstance(loop, ast.For) or (named := assigned(made)) is None or not is_empty_list(read, named[1]):
         return None
-    if len(made.targets) != 1 or not isinstance(target := made.targets[0], ast.Name) or loop.orelse:
+    target, empty = named
+    if not isinstance(target, ast.Name) or loop.orelse:
         return None
     body, test = loop.body, ""
     if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
@@ -63,7 +64,7 @@ def _comprehension(read: Reading, made: ast.stmt, loop: ast.stmt) -> Edit | None
         read.miss("comprehension", loop, why)
         return None
     written = f"[{script.source(element)} for {script.source(loop.target)} in {_written(script, loop.iter)}{test}]"
-    patch = Patch(script.span(made.value)[0], script.span(loop)[1], written)
+    patch = Patch(script.span(empty)[0], script.span(loop)[1], written)
     what = f"fills {target.id} by a comprehension"
     return read.edit("comprehension", f"{target.id} in {read.place(loop)}", what, [patch], made, loop)
 

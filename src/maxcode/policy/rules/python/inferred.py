@@ -95,7 +95,7 @@ class Types:
 
     def is_known(self, function: ast.FunctionDef) -> bool:
         """Whether a function is bound once and only called with plain arguments."""
-        return (self.script.tree, function.name) in self._functions
+        return self._functions.get((self.script.tree, function.name)) is function
 
     def returned(self, function: ast.FunctionDef) -> Type:
         return self._returned.get(function, ANY)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.edits import Reading, is_empty_list, is_later, method_call
+from maxcode.policy.rules.python.edits import Reading, assigned, is_empty_list, is_later, method_call
 from maxcode.policy.rules.python.inferred import gives_no_list
 from maxcode.policy.rules.python.library_types import ANY, SCALARS
 from maxcode.policy.rules.python.reading import reading
@@ -57,10 +57,9 @@ def _set_lookup(read: Reading, variable: Variable) -> Edit | None:
         return None
     for use in read.stores(variable):
         statement = script.parents[use]
-        is_empty = (
-            isinstance(statement, ast.Assign) and statement.targets == [use] and is_empty_list(read, statement.value)
-        )
-        if not is_empty or not isinstance(statement, ast.Assign) or script.indent(statement) is None:
+        named = assigned(statement)
+        is_empty = named is not None and named[0] is use and is_empty_list(read, named[1])
+        if not is_empty or not isinstance(statement, ast.stmt) or script.indent(statement) is None:
             read.miss("set_lookup", use, f"{variable[1]} is not made as an empty list, in a line of its own")
             return None
         patches.append(script.after(statement, f"{name} = set()"))
@@ -164,10 +163,11 @@ def _popleft(read: Reading, variable: Variable) -> Edit | None:
             read.miss("popleft", use, f"an error of {variable[1]} may be caught, whose words would differ")
             return None
         if isinstance(use.ctx, ast.Store):
-            if not isinstance(parent, ast.Assign) or parent.targets != [use] or not _is_new_list(read, parent.value):
+            named = assigned(parent)
+            if named is None or named[0] is not use or not _is_new_list(read, named[1]):
                 read.miss("popleft", use, f"{variable[1]} is no new list here")
                 return None
-            patches.append(script.replaced(parent.value, f"{name}({script.source(parent.value)})"))
+            patches.append(script.replaced(named[1], f"{name}({script.source(named[1])})"))
         elif found is not None and _is_taken_out(read, use):
             taken.append(use)
             patches.append(Patch(script.span(use)[1], script.span(found[1])[1], ".popleft()"))

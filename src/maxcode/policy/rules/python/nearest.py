@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from maxcode.code.cpp.edit import Rule
 from maxcode.code.cpp.unit import Unit
@@ -20,6 +20,7 @@ _WANTED = {  # by rule: the place that it looks for, in a few words
     "comprehension": "a loop that only appends to a new list",
     "length_once": "`while ... len(text)`",
     "vectorise": "sums and stores over numpy arrays",
+    "nest_on_lists": "nests of loops that store elements of numpy arrays",
     "njit_nest": "nests of loops over numpy arrays",
 }
 _LOOPS = "its loops hold nothing that rules look for"
@@ -29,7 +30,8 @@ _SHOWN = 3  # names of what a function calls
 def nearest(unit: Unit, rules: Sequence[Rule]) -> tuple[str, ...]:
     """A line for each function: the rules that apply there, and those that have a place but do not apply, and why.
 
-    Functions in which a rule has a place come first, each group in the order of the text.
+    First comes the function that is asked for, the last word of the last of ``unit.others``, then what it calls; in
+    each of these groups and among the rest those in which a rule has a place, each in the order of the text.
     """
     read = reading(unit)
     if read is None:
@@ -45,11 +47,14 @@ def nearest(unit: Unit, rules: Sequence[Rule]) -> tuple[str, ...]:
         if name in chosen:
             told.setdefault(place, {}).setdefault(name, f"{name} does not apply in line {line}, because {why}")
     nodes_of = {one.name: list(ast.walk(one)) for one in functions}
+    asked = unit.others[-1].split()[-1:] if unit.others else []
+    reached = _called_by(asked, nodes_of)
+    order = sorted(told, key=lambda one: (one not in asked, one not in reached, not told[one]))
     lines = [
         _line(place, list(told[place].values()), len(rules))
         if told[place]
         else f"{place}: no rule has a place, because {_nothing(place, nodes_of.get(place, []))}"
-        for place in sorted(told, key=lambda one: not told[one])
+        for place in order
     ]
     more = len(lines) - _MOST
     wanted = [_WANTED[rule.name] for rule in rules if rule.name in _WANTED]
@@ -59,6 +64,18 @@ def nearest(unit: Unit, rules: Sequence[Rule]) -> tuple[str, ...]:
         *([f"{more} more function{'s' * (more > 1)}"] if more > 0 else []),
         *([f"rules look for {', '.join(wanted)}"] if is_explained else []),
     )
+
+
+def _called_by(names: Sequence[str], nodes_of: Mapping[str, Sequence[ast.AST]]) -> set[str]:
+    """The functions of these names, those that they call, and so on."""
+    found, left = set[str](), [*names]
+    while left:
+        if (name := left.pop()) in found or name not in nodes_of:
+            continue
+        found.add(name)
+        calls = (node.func for node in nodes_of[name] if isinstance(node, ast.Call))
+        left += [getattr(one, "id", getattr(one, "attr", "")) for one in calls]
+    return found
 
 
 def _place(functions: Sequence[ast.FunctionDef], line: int) -> str:

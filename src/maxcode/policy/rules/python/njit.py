@@ -25,6 +25,7 @@ from maxcode.policy.rules.python.turns import Unfit, indices, is_surely_bound
 NUMBA, NJIT = "numba", "njit_nest"
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _STEPS = (ast.Add, ast.Sub, ast.Mult)
+_COMPARED = ("min", "max", "abs")
 
 
 def njit_nest(unit: Unit) -> Iterable[Edit]:
@@ -34,7 +35,7 @@ def njit_nest(unit: Unit) -> Iterable[Edit]:
     """
     read = reading(unit)
     numpy = numpy_of(read.script) if read else ""
-    for function, number, loop in _nests(read) if read and numpy else ():
+    for function, number, loop in nests(read) if read and numpy else ():
         assert read is not None
         try:
             nest = Nest(read, loop)
@@ -44,7 +45,7 @@ def njit_nest(unit: Unit) -> Iterable[Edit]:
         yield _edit(read, nest, numpy, (function, number))
 
 
-def _nests(read: Reading) -> Iterator[tuple[ast.FunctionDef, int, ast.For]]:
+def nests(read: Reading) -> Iterator[tuple[ast.FunctionDef, int, ast.For]]:
     """The outermost loops that hold others: function, number in it from 1, loop."""
     script = read.script
     for function in (node for node in ast.walk(script.tree) if isinstance(node, ast.FunctionDef)):
@@ -58,14 +59,16 @@ def _nests(read: Reading) -> Iterator[tuple[ast.FunctionDef, int, ast.For]]:
 @final
 @dataclass(slots=True)
 class Nest:
-    """A nest that numba may compile.  ``arrays``: with the number of their indices; ``stored``: those that change.
+    """A nest that numba may compile, or that may run on lists.  ``arrays``: with the number of their indices;
+    ``stored``: those that change.
 
     ``places``, ``reals``: names from outside that must be whole numbers, and real numbers.  ``sized``: names and axes
-    of which the size is asked for.
+    of which the size is asked for.  ``is_compiled``: by numba, whose whole numbers overflow.
     """
 
     read: Reading
     loop: ast.For
+    is_compiled: bool = True
     arrays: dict[str, int] = field(default_factory=dict)
     stored: dict[str, None] = field(default_factory=dict)
     places: dict[str, None] = field(default_factory=dict)
@@ -108,7 +111,7 @@ class Nest:
             case ast.AugAssign(target=target, op=op, value=value) if isinstance(op, _STEPS):
                 self._bound(node, target, value, counted)
             case _:
-                raise Unfit(f"numba gets loops over range, conditions and assignments, not line {node.lineno}")
+                raise Unfit(f"it holds more than loops over range, conditions and assignments: line {node.lineno}")
 
     def _block(self, body: list[ast.stmt], counted: set[str]) -> None:
         for one in body:
@@ -124,7 +127,7 @@ class Nest:
         if not isinstance(target, ast.Name) or target.id in counted:
             raise Unfit(f"{self.read.script.source(target)} is no name of its own")
         is_multiplied = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult)
-        if not has_elements and (is_multiplied or not isinstance(value, ast.Constant)):
+        if self.is_compiled and not has_elements and (is_multiplied or not isinstance(value, ast.Constant)):
             raise Unfit(f"{target.id} may become a whole number that is too large for numba")
         self._is_local(target)
 
@@ -173,12 +176,17 @@ class Nest:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 self._value(operand, counted)
             case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _STEPS):
-                if isinstance(op, ast.Mult) and not self._is_real(left) and not self._is_real(right):
+                is_whole = isinstance(op, ast.Mult) and not self._is_real(left) and not self._is_real(right)
+                if is_whole and self.is_compiled:
                     raise Unfit("a product of whole numbers may be too large for numba")
                 self._value(left, counted)
                 self._value(right, counted)
+            case ast.Call() if not self.is_compiled and (given := compared(self.read.script, node)):
+                for one in given:
+                    self._value(one, counted)
             case _:
-                raise Unfit(f"the same in numba are + - * of numbers and elements, not {self.read.script.source(node)}")
+                where = "in numba are + - *" if self.is_compiled else "in lists are + - *, abs, min and max"
+                raise Unfit(f"the same {where} of numbers and elements, not {self.read.script.source(node)}")
 
     def _is_real(self, node: ast.expr) -> bool:
         """Whether a value holds an element or a real number of the text."""
@@ -233,7 +241,8 @@ class Nest:
             raise Unfit(f"{wrong[0]} is a number and an array, or an index that the loops work out")
         if any(type(axis) is not int or not 0 <= axis < self.arrays.get(name, 0) for name, axis in self.sized):
             raise Unfit("it asks for the size of an axis that the array does not have")
-        if any(isinstance(one, ast.UnaryOp) and self._is_whole(one.operand) for one in ast.walk(self.loop)):
+        negated = (one.operand for one in ast.walk(self.loop) if isinstance(one, ast.UnaryOp))
+        if self.is_compiled and any(map(self._is_whole, negated)):
             raise Unfit("minus a whole number that numba makes a real one may be -0.0")
         self.reals = {name: None for name in self.reals if name not in local and name not in self.places}
         kinds = {
@@ -242,12 +251,22 @@ class Nest:
             **dict.fromkeys(self.reals, "float"),
         }
         for node in inside:
-            if node.id in local or self.read.script.is_builtin(node, "range", "len"):
+            if node.id in local or self.read.script.is_builtin(node, "range", "len", *_COMPARED):
                 continue
             if node.id not in kinds or self.read.types.of(node) not in (ANY, NEVER, kinds[node.id]):
                 raise Unfit(f"{node.id} is known to be of another type, or only its size is used")
             if not is_surely_bound(self.read, self.loop, node):
                 raise Unfit(f"{node.id} may have no value where the loops begin")
+
+
+def compared(script: Script, call: ast.Call) -> list[ast.expr]:
+    """The values of which ``min``, ``max`` or ``abs`` gives one; none for any other call."""
+    is_one = len(call.args) == 1 and isinstance(call.args[0], ast.Tuple | ast.List)
+    given = call.args[0].elts if is_one and isinstance(call.args[0], ast.Tuple | ast.List) else call.args
+    least = 1 if script.is_builtin(call.func, "abs") else 2
+    is_plain = script.is_builtin(call.func, *_COMPARED) and not call.keywords and len(given) >= least
+    is_plain = is_plain and not any(isinstance(one, ast.Starred) for one in given) and not (least == 1 and is_one)
+    return list(given) if is_plain and (least == 2 or len(given) == 1) else []
 
 
 def _id(node: ast.AST) -> str:

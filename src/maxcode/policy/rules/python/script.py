@@ -311,9 +311,8 @@ def _unpredictable(node: ast.AST) -> str:
             return next((one.name for one in node.names if one.name.partition(".")[0] in _MODULES), "")
         case ast.ImportFrom():
             star = any(one.name == "*" for one in node.names)
-            return (
-                (node.module or ".") if star or node.level or (node.module or "").partition(".")[0] in _MODULES else ""
-            )
+            is_known = not node.level and (node.module or "").partition(".")[0] in _MODULES
+            return (node.module or ".") if star or is_known else ""
         case ast.JoinedStr(values=parts) if any(_is_quoted(*pair) for pair in itertools.pairwise(parts)):
             return "= in a text"
         case ast.FunctionDef(name="__del__" | "__rmod__" as name):

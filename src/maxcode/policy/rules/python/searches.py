@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.edits import Reading, is_empty_list, method_call
+from maxcode.policy.rules.python.edits import Reading, assigned, is_empty_list, method_call
 from maxcode.policy.rules.python.library_types import ANY, SCALARS, Type
 from maxcode.policy.rules.python.lists import is_looked_at, may_be_searched
 from maxcode.policy.rules.python.reading import reading
@@ -48,9 +48,10 @@ def _beside(read: Reading, variable: Variable) -> list[Patch]:
         return []
     for use in read.stores(variable):
         made = script.parents[use]
-        if not isinstance(made, ast.Assign) or made.targets != [use] or not is_empty_list(read, made.value):
+        named = assigned(made)
+        if named is None or named[0] is not use or not is_empty_list(read, named[1]):
             return []
-        if script.indent(made) is None:
+        if not isinstance(made, ast.stmt) or script.indent(made) is None:
             return []
         patches.append(script.after(made, f"{beside}, {odd} = set(), False"))
     for use in read.loads(variable):

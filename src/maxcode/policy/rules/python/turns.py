@@ -128,12 +128,7 @@ class Turns:
                 self._must_be_array(node)
 
     def fresh(self, wanted: str) -> str:
-        """The name, with underscores behind it while the function uses it."""
-        function = self.read.script.scope_of(self.loop)
-        assert isinstance(function, ast.FunctionDef)
-        while re.search(rf"\b{wanted}\b", self.read.script.source(function)):
-            wanted += "_"
-        return wanted
+        return fresh_in(self.read.script, self.loop, wanted)
 
     def term(self, node: ast.expr) -> tuple[ast.expr, bool]:
         """A term for all turns, and whether it is an array (or else one number, the same for all)."""
@@ -268,6 +263,15 @@ class Turns:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ast.UnaryOp(ast.Invert(), self.mask(operand))
         raise Unfit("its condition is more than a comparison of elements")
+
+
+def fresh_in(script: Script, node: ast.stmt, wanted: str) -> str:
+    """The name, with underscores behind it while the function of a node uses it."""
+    function = script.scope_of(node)
+    assert isinstance(function, ast.FunctionDef)
+    while re.search(rf"\b{wanted}\b", script.source(function)):
+        wanted += "_"
+    return wanted
 
 
 def is_row(script: Script, node: ast.Subscript) -> bool:

@@ -22,7 +22,7 @@ from maxcode.policy.rules.python.loops import indented
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.turns import Turns, Unfit, indices, is_row
 
-_WARNINGS = ("seterr", "errstate", "filterwarnings", "simplefilter")
+WARNINGS = ("seterr", "errstate", "filterwarnings", "simplefilter")
 _WIDE = 110  # characters of a line
 
 
@@ -75,7 +75,7 @@ class Written:
         script = read.script
         if loop.orelse or script.may_catch(loop) or "\t" in (script.indent(loop) or "\t"):
             raise Unfit("an error in the loop may be caught, or its lines hold more")
-        if any(word in script.text for word in _WARNINGS):
+        if any(word in script.text for word in WARNINGS):
             raise Unfit("the program says what becomes of numpy's warnings")
         if unfree := [name.id for name in names_in(loop.target) if not is_free(read, loop, name)]:
             raise Unfit(f"{unfree[0]} is used after the loop")

@@ -110,8 +110,17 @@ class PolicyTraits:
 
 
 def with_entry(others: tuple[str, ...], problem: Problem) -> tuple[str, ...]:
-    """The texts of other files and, in Python, the name of the function that a caller outside of the program uses."""
-    return (*others, problem.entry) if problem.language == "python" else others
+    """The texts of other files and, in Python, at last the name of the function that a caller outside of the program
+    uses.  The rest of a package may use what its module makes, and may not be there: all public names of the module
+    count."""
+    if problem.language != "python":
+        return others
+    spec, text = problem.spec.python, problem.program.files[problem.program.name]
+    beside = tuple(one for _, one in spec.beside if one != text) if spec is not None else ()
+    is_module = spec is not None and ":" in spec.function
+    public = " ".join(re.findall(r"^(?:def |class )?([A-Za-z]\w*)", text, re.MULTILINE)) if is_module else ""
+    asked = spec.function.rpartition(":")[2].replace(".", " ") if spec is not None else problem.entry
+    return (*others, *beside, public, asked)
 
 
 def read(observation: Observation) -> ProposalRequest:

@@ -44,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     Rule("set_beside", python.set_beside, 60, ("lookup",), _PYTHON),
     Rule("memo_table", python.memo_table, 60, ("recursion",), _PYTHON),
     Rule("vectorise", python.vectorise, 60, ("loop", "arithmetic", "vector"), _PYTHON),
+    Rule("nest_on_lists", python.nest_on_lists, 50, ("loop", "arithmetic"), _PYTHON),
     Rule("self_append", strings.self_append, 50, ("copy", "string")),
     Rule("interchange", loops.interchange, 45, ("loop", "stride"), _BOTH, friends=("tile", "unroll", "ivdep")),
     Rule("expand", loops.expand, 45, ("loop", "stride"), _BOTH, friends=("tile", "unroll", "ivdep")),
