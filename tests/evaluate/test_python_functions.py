@@ -353,6 +353,8 @@ def test_calls_of_a_command_become_a_problem_whose_held_out_half_is_timed(
     assert fresh.is_missing
     told = anyio.run(evaluator.admit, problem).facts.calls
     assert "the same in every turn" in told and "fresh" not in told
+    seen = ", ".join(f"`squeezed({'a  b   ' * count!r})`" for count in (1, 2, 3))
+    assert told.endswith(f"Calls that are not timed, for example: {seen}"), "none that is held out"
 
 
 TELLER = """

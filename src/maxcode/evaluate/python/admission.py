@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
+from maxcode.core.printable import printable
 from maxcode.core.types import Evaluation, Facts, Hotspot, Outcome, Problem, Program, TimedInput
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Built
@@ -41,6 +42,7 @@ LEAST_ROUND_S, LEAST_SLOTS, MOST_SLOTS = 0.010, 2, 16
 MOST_ROUND_BYTES = 256 << 20
 ROOM = 2.0  # times the largest message seen is the room for arguments
 DESCRIBED = 8  # inputs that are looked at first
+MOST_TOLD = 300  # characters of the arguments of a call in a prompt
 LEAST_PAIRS, PAIRS, ENOUGH_S = 3, 5, 15.0  # of the original with itself; after so many seconds the least are enough
 
 
@@ -80,7 +82,8 @@ class Staged:
 @dataclass(frozen=True, slots=True)
 class LearnedCalls:
     """``shown``: see ``Staged``; ``seconds``: of a warm call.  ``reasons``: why the original is degenerate; ``notes``:
-    of its profile.  ``all_s``: wall seconds of the admission."""
+    of its profile.  ``examples``: arguments of a few calls that may be seen, as text.  ``all_s``: wall seconds of the
+    admission."""
 
     layout: Layout
     shown: bytes
@@ -88,6 +91,7 @@ class LearnedCalls:
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     profile: tuple[Hotspot, ...]
+    examples: tuple[str, ...]
     all_s: float
 
 
@@ -119,7 +123,7 @@ class PythonAdmissions:
         warnings = (*map(without_work, known.reasons), *known.notes)
         given = Input(CALL, Blob.of(b""), None, "generated", known.seconds)
         baseline = Evaluation(Outcome.CORRECT, profile=known.profile, measures={CALL: known.seconds}, warnings=warnings)
-        facts = Facts(timed=(TimedInput(known.seconds),), calls=_called(problem, known.layout), threads=threads)
+        facts = Facts(timed=(TimedInput(known.seconds),), calls=_called(problem, known), threads=threads)
         admitted = Admitted(
             problem, (given,), (given,), Built(None), baseline, notes=(*notes, *warnings), facts=facts, saved_s=saved_s
         )
@@ -153,7 +157,8 @@ async def _learned(stage: SideStarter) -> LearnedCalls:
     reasons = (*_degenerate(seen), *left_by(profile, printed))
     notes = (*notes_of(seconds, profile), *checked_by_halves(layout, seconds, seen.check_s))
     hottest = spots(profile, texts_of(stage, problem.program))
-    return LearnedCalls(layout, shown, seconds, reasons, notes, hottest, time.monotonic() - began)
+    examples = tuple(printable(one)[:MOST_TOLD] for one in profile.told) if profile is not None else ()
+    return LearnedCalls(layout, shown, seconds, reasons, notes, hottest, examples, time.monotonic() - began)
 
 
 async def _described(stage: SideStarter) -> tuple[Layout, bytes]:
@@ -275,11 +280,15 @@ def _degenerate(seen: Seen) -> tuple[str, ...]:
     return ()
 
 
-def _called(problem: Problem, layout: Layout) -> str:
+def _called(problem: Problem, known: LearnedCalls) -> str:
+    layout, is_recorded = known.layout, problem.spec.python_spec.calls is not None
     again = "the calls are held-out ones, and the same in every turn, each in new processes"
-    arguments = "the arguments of every call are fresh" if problem.spec.python_spec.calls is None else again
+    arguments = again if is_recorded else "the arguments of every call are fresh"
     halves = "; is_solution checks one half of them, drawn in secret afterwards" if layout.checks == "half" else ""
+    name = problem.spec.python_spec.function.rpartition(":")[2].rpartition(".")[2]
+    examples = ", ".join(f"`{name}({one})`" for one in known.examples)
     return (
         "original and candidate are processes of their own that take turns on the same cores. In a turn each gets "
         f"{layout.slots} times {layout.batch} call{'s' * (layout.batch > 1)}; {arguments}{halves}"
+        f"{f'. Calls that are not timed, for example: {examples}' if is_recorded and examples else ''}"
     )

@@ -28,13 +28,17 @@ _WORD = re.compile(r"\w+")
 
 
 class Profile(msgspec.Struct):
-    """What the driver's role ``profile`` says: seconds of the calls, of handing over, and by function; and ``left``:
-    names of what is another value after some calls."""
+    """What the driver's role ``profile`` says: seconds of the calls, of handing over, and by function.
+
+    ``left``: names of what is another value after some calls.  ``told``: arguments of a few calls as text, believed of
+    the original alone.
+    """
 
     call_s: float
     handing_s: float
     spots: list[tuple[str, float]]
     left: list[str] = []
+    told: list[str] = []
 
 
 def profile_of(printed: bytes) -> Profile | None:

@@ -9,12 +9,14 @@ import contextlib
 import cProfile
 import json
 import pickle
+import reprlib
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 PROFILED_S = 3.0  # each of the calls is made three times
+TOLD = 3  # calls that prompts show
 CALLS = "the calls begin here"  # what comes after this line, the calls print
 
 
@@ -26,6 +28,7 @@ def profile_calls(meta: dict[str, Any], driver: Any) -> None:
     began = time.perf_counter()
     seen, calls = cProfile.Profile(), len(driver.recorded_calls())
     before: dict[str, bytes] = {}
+    told: list[str] = []
     print(f"\n{CALLS}", flush=True)
     for number in range(calls):
         timed_call(driver, function, driver.message(make, [number]))  # warm
@@ -33,6 +36,8 @@ def profile_calls(meta: dict[str, Any], driver: Any) -> None:
         found = timed_call(driver, function, driver.message(make, [number]))
         call_s, handing_s = call_s + found[0], handing_s + found[1]
         args, kwargs = make(number)
+        if len(told) < TOLD:
+            told.append(arguments_as_text(args, kwargs))
         with contextlib.suppress(Exception):
             seen.runcall(function, *args, **kwargs)
         if time.perf_counter() - began > PROFILED_S:
@@ -44,7 +49,16 @@ def profile_calls(meta: dict[str, Any], driver: Any) -> None:
     sys.stdout.flush()
     print()
     left = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots, "left": left}, sys.stdout)
+    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots, "left": left, "told": told}, sys.stdout)
+
+
+def arguments_as_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """The arguments of a call as its caller may have written them; of long ones the beginning and the end."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 60
+    with contextlib.suppress(Exception):
+        return ", ".join([*map(short.repr, args), *(f"{name}={short.repr(one)}" for name, one in kwargs.items())])
+    return "..."
 
 
 def held(function: Any) -> dict[str, bytes]:
