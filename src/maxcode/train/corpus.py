@@ -72,6 +72,12 @@ def examples(
         yield next(left[problems[number % len(problems)].id])
 
 
+def at_random(problem: Problem, table: CorpusTable, generator: random.Random) -> list[Taken]:
+    """A random legal schedule of one step up to as many as the corpus has; empty if no step is possible."""
+    allowed, steps = steps_on_one_core(problem, table.templates), generator.randint(1, table.steps)
+    return list(walk(problem.program.text, problem.language, generator, steps, allowed))
+
+
 def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _Maker) -> Iterator[Example]:
     original = problem.program.text
     allowed = steps_on_one_core(problem, table.templates)

@@ -60,7 +60,7 @@ class Legal:
         self, tokenizer: Any, problems: Sequence[Problem], prompts: Scheduled, most: int, known: Known | None = None
     ) -> None:
         self._tokenizer, self._prompts, self._most = tokenizer, prompts, most
-        self._known, self._first = known, dict[tuple[str, str], int]()
+        self._known, self._first, self._last = known, dict[tuple[str, str], int](), Tokens()
         self._problems = {problem.id: problem for problem in problems}
         self._begins: Tokens = tuple(tokenizer.encode(f"{TO}\n"))
         self._root = lru_cache(_PROGRAMS)(self._of_prompt)
@@ -71,8 +71,10 @@ class Legal:
         tokens: Tokens = tuple(ids.tolist())
         size = len(self._begins)
         start = max(at for at in range(size, len(tokens) + 1) if tokens[at - size : at] == self._begins)
-        if batch == 0 and start == len(tokens):  # a new batch of answers
-            self._first.clear()
+        if batch == 0:
+            if tokens[:-1] != self._last:  # a new batch of answers
+                self._first.clear()
+            self._last = tokens
         return self.next(tokens[:start], tokens[start:], batch)
 
     def next(self, prompt: Tokens, answer: Tokens, number: int = 0) -> list[int]:
