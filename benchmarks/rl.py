@@ -73,11 +73,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "max@k+archive, gated reward": {**MAX, **ARCHIVE, "reward.kind": "gated"},
 }
 EXPLORE = {"grpo.generations": 6, "grpo.explore": 2}  # as many measurements as `configs/schedule.toml` has in a step
-GO_ON = {"diversity.go_on": True}
+GO_ON, ELITES = {"diversity.go_on": True}, {"imitation.elites": True}
 NAMED: dict[str, dict[str, Any]] = {
     f"{DEFAULT}+explore": {**VARIANTS[DEFAULT], **EXPLORE},
     f"{DEFAULT}+go on": {**VARIANTS[DEFAULT], **GO_ON},
+    f"{DEFAULT}+elites": {**VARIANTS[DEFAULT], **ELITES},
     f"{DEFAULT}+explore+go on": {**VARIANTS[DEFAULT], **EXPLORE, **GO_ON},
+    f"{DEFAULT}+explore+go on+elites": {**VARIANTS[DEFAULT], **EXPLORE, **GO_ON, **ELITES},
     "without imitation": {**VARIANTS[DEFAULT], "imitation.updates": 0},
     "with repeats": {**VARIANTS[DEFAULT], "grpo.distinct": False},
     "shown evenly": {**VARIANTS[DEFAULT], "diversity.favour": 1.0},

@@ -152,12 +152,13 @@ class GrpoTable:
 class ImitationTable:
     """Imitation of the fastest answers so far (``imitation.py``): after each step of GRPO so many ``updates`` (0: none)
     on ``batch`` answers, drawn from the fastest ``share`` of the archive, or from the fastest ``least`` if that is
-    more."""
+    more; ``elites``: only of the best of each cell."""
 
     updates: Count = 0
     share: Share = 0.1
     least: Some = 16
     batch: Some = 16
+    elites: bool = False
 
 
 @final
