@@ -181,7 +181,7 @@ def test_decoding_goes_on_from_the_beginning_and_forgets_the_claims_of_the_batch
 
 
 def config(**changes: Any) -> TrainConfig:
-    told = {"grpo": {**TABLE["grpo"], "distinct": True, "explore": 1}}  # type: ignore[dict-item]
+    told: dict[str, Any] = {"grpo": {**TABLE["grpo"], "distinct": True, "explore": 1}}  # type: ignore[dict-item]
     told |= {
         "diversity": {"stages": "none", "begin": "corpus", "shown": 1.0, "go_on": True},
         "imitation": {"updates": 1},
