@@ -16,8 +16,9 @@ from maxcode.problems import load
 from maxcode.search.archive import Kept
 from maxcode.train.advantages import Advantage
 from maxcode.train.config import CorpusTable, TrainConfig
+from maxcode.train.corpus import TURN
 from maxcode.train.decoding import Legal
-from maxcode.train.diversity import BEFORE, FILE, ArchiveProgress, Diversity
+from maxcode.train.diversity import BEFORE, FILE, ArchiveProgress, Diversity, PromptRow
 from maxcode.train.explore import Explore
 from maxcode.train.grpo import PromptMaker
 from maxcode.train.judge import Judge, Rules
@@ -71,21 +72,26 @@ def samples(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_random_schedules_are_legal_and_new_and_the_same_for_a_seed_and_a_row() -> None:
-    one, others = Explore(6, TABLE_OF_KERNELS, 7), set[str]()
-    found = one.beside(3, GEMM, lambda problem, text: False, others)
+    one, others, row = Explore(6, TABLE_OF_KERNELS, 7), set[str](), PromptRow(0, GEMM, 0, None)
+    found = one.beside(3, row, lambda problem, text: False, others)
     assert len(others) == len(found) == 6
     for action in found:
         made = PROMPTS.read(GEMM, action.completion).program
         assert made is not None and made == action.program and made.text in others
         assert 1 <= len(action.completion.splitlines()) <= TABLE_OF_KERNELS.steps
-    assert one.beside(3, GEMM, lambda problem, text: False, set()) == found
-    assert one.beside(4, GEMM, lambda problem, text: False, set()) != found
-    assert replace(one, seed=8).beside(3, GEMM, lambda problem, text: False, set()) != found
+    assert one.beside(3, row, lambda problem, text: False, set()) == found
+    assert one.beside(4, row, lambda problem, text: False, set()) != found
+    assert replace(one, seed=8).beside(3, row, lambda problem, text: False, set()) != found
     first = found[0].program
     assert first is not None
-    later = one.beside(3, GEMM, lambda problem, text: text == first.text, set())
+    later = one.beside(3, row, lambda problem, text: text == first.text, set())
     assert later[:5] == found[1:] and len(later) == 6
-    assert one.beside(3, GEMM, lambda problem, text: True, set()) == [], "all are known"
+    assert one.beside(3, row, lambda problem, text: True, set()) == [], "all are known"
+    row = replace(row, beginning=CHAIN)
+    for action in one.beside(3, row, lambda problem, text: False, set()):
+        assert action.completion.startswith(CHAIN)
+        assert 1 <= len(action.completion.splitlines()) - 3 <= TURN
+        assert PROMPTS.read(GEMM, action.completion).program == action.program
 
 
 def test_they_are_measured_and_kept_but_belong_to_no_group_and_move_no_advantage(tmp_path: Path) -> None:

@@ -1,25 +1,29 @@
 """Random legal schedules that are measured beside the policy's answers in every step of GRPO.
 
-    a row's problem -> schedules as the corpus draws them (``corpus.at_random``) -> measured -> archive
+    a row: its problem, and what its answers begin with -> steps as the corpus draws them -> measured -> archive
 
-A policy stops writing what pays little at first, and its measurements never go there again.  These keep every legal
-schedule possible in every step.  They are no answers of the policy: it did not draw them, so the ratio of its
-probabilities, which GRPO takes as 1, is not, and a negative advantage would push down texts that it hardly writes, for
-nothing.  So they have no advantage and belong to no group.  The policy learns of the fast ones through the archive: by
-``[imitation]``, a likelihood that needs no ratio, and where its prompts begin with them (``diversity.go_on``).
+A policy stops writing what pays little at first, and its measurements never go there again.  These keep going there: a
+group whose answers begin with lines of the archive (``diversity.go_on``) explores from these, any other from the
+original, where every legal schedule stays possible in every step.
+
+They are no answers of the policy.  It did not draw them, so the ratio of its probabilities, which GRPO takes as 1, is
+another; and a negative advantage would push down texts that it hardly writes, for nothing.  So they have no advantage
+and belong to no group.  The policy learns of the fast ones through the archive: by ``[imitation]``, a likelihood that
+needs no ratio, and where its answers begin with lines of them.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.types import Action, Problem
+from maxcode.core.types import Action
 from maxcode.policy.rules.kernels.schedule import written
 from maxcode.train.config import CorpusTable
 from maxcode.train.corpus import at_random
+from maxcode.train.decoding import Known
+from maxcode.train.diversity import PromptRow
 
 _IN_VAIN = 20  # draws of known programs, one after the other: there are hardly any new ones
 
@@ -33,15 +37,18 @@ class Explore:
     table: CorpusTable
     seed: int
 
-    def beside(self, row: int, problem: Problem, known: Callable[[str, str], bool], others: set[str]) -> list[Action]:
-        """New programs, as answers: neither ``known`` nor among the texts of ``others``, to which they are added."""
-        generator, found, idle = random.Random(f"explore {self.seed} {row}"), list[Action](), 0
+    def beside(self, number: int, row: PromptRow, known: Known, others: set[str]) -> list[Action]:
+        """New programs, as answers to the row ``number``: neither ``known`` nor among the texts of ``others``, to which
+        they are added."""
+        generator, problem = random.Random(f"explore {self.seed} {number}"), row.problem
+        found, idle = list[Action](), 0
         while len(found) < self.count and idle < _IN_VAIN:
-            taken = at_random(problem, self.table, generator)
+            taken = at_random(problem, self.table, generator, row.beginning)
             text = taken[-1].program if taken else problem.program.text
             idle += 1
             if taken and text not in others and not known(problem.id, text):
-                found.append(Action(problem.program.with_text(text), written(one.label for one in taken)))
+                schedule = row.beginning + written(one.label for one in taken)
+                found.append(Action(problem.program.with_text(text), schedule))
                 others.add(text)
                 idle = 0
         return found

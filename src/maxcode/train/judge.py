@@ -174,7 +174,7 @@ class Judge:
         if self.explore is None:
             return []
         texts, explore = {one.program.text for one in actions if one.program is not None}, self.explore.beside
-        return [(row, one) for number, row in rows.items() for one in explore(number, row.problem, self.has, texts)]
+        return [(row, one) for number, row in rows.items() for one in explore(number, row, self.has, texts)]
 
     def _explored(self, drawn: tuple[PromptRow, Action], evaluation: Evaluation | None) -> _Found:
         row, action = drawn
