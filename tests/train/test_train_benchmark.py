@@ -21,7 +21,6 @@ from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels import Kernels, Permitted
 from maxcode.policy.rules.kernels.schedule import offers
 from maxcode.problems import load
-from maxcode.train.config import read_config
 from maxcode.train.prompts import steps_on_one_core
 from tests.support.toy_run import DEMO, TABLE, Rated, TableBench
 
@@ -196,24 +195,21 @@ def test_the_variants_are_those_that_are_to_be_compared(script: Any) -> None:
 def test_variants_that_are_named_measure_as_many_kernels_in_a_step_with_every_seed(
     script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schedule = BENCHMARKS.parent / "configs" / "schedule.toml"
-    usual = read_config(schedule).grpo
+    schedules = script.Setting(
+        BENCHMARKS.parent / "configs" / "schedule.toml", tmp_path, TableBench(), lambda note: None
+    )
+    usual = schedules.config({}).grpo
     for name in script.NAMED:
-        told = read_config(schedule, script.changes_of(name))
+        told = schedules.config(script.changes_of(name))
         assert told.grpo.generations + told.grpo.explore == usual.generations, name
         assert (told.grpo.explore > 0, told.diversity.go_on) == ("explore" in name, "go on" in name)
         assert told.imitation.elites == ("elites" in name)
-    monkeypatch.setattr(
-        script, "kept", lambda setting, name, make, given=None: {"variant": name, "seed": 0, "kernels": 9}
-    )
-    setting = script.Setting(toy_config(tmp_path), tmp_path / "out", TableBench(), lambda note: None)
-    both = script.rows(setting, [script.DEFAULT, f"{script.DEFAULT}+explore", "plain"], [1, 2], [])
-    names = [script.DEFAULT, f"{script.DEFAULT}+explore"]
-    assert [row["variant"] for row in both["rows"]] == [
-        "base",
-        *(f"{name}-{n}" for name in names for n in (1, 2)),
-        "plain-1",
-    ]
+    made = lambda setting, name, make, given=None: {"variant": name, "seed": 0, "kernels": 9}  # noqa: E731
+    monkeypatch.setattr(script, "kept", made)
+    first, second = script.DEFAULT, f"{script.DEFAULT}+explore"
+    both = script.rows(schedules, [first, second, "plain"], [1, 2], [])
+    names = [f"{name}-{seed}" for name in (first, second) for seed in (1, 2)]
+    assert [row["variant"] for row in both["rows"]] == ["base", *names, "plain-1"]
 
 
 # ------------------------------------------------------------------------------------------------------------ transfer
