@@ -12,7 +12,7 @@ UniqueRandomizer (arXiv 2002.09067) for leaves that are drawn; it does not take 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, final
@@ -22,6 +22,7 @@ from maxcode.errors import InputError
 from maxcode.policy.rules.kernels import Permitted, applied
 from maxcode.policy.rules.kernels.schedule import offers, written
 from maxcode.train.config import TrainConfig
+from maxcode.train.explore import Known
 from maxcode.train.prompts import LOOPS, TO, Scheduled
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _PROGRAMS = 2000  # whose next lines are kept
 _LONGEST = 20_000  # characters of a program; longer ones take seconds to read and to compile
 Tokens = tuple[int, ...]
-Known = Callable[[str, str], bool]  # of a problem's id and a program: whether it is measured already
 
 
 @final

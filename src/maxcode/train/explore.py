@@ -15,6 +15,7 @@ needs no ratio, and where its answers begin with lines of them.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -22,9 +23,9 @@ from maxcode.core.types import Action
 from maxcode.policy.rules.kernels.schedule import written
 from maxcode.train.config import CorpusTable
 from maxcode.train.corpus import at_random
-from maxcode.train.decoding import Known
 from maxcode.train.diversity import PromptRow
 
+Known = Callable[[str, str], bool]  # of a problem's id and a program: whether it is measured already
 _IN_VAIN = 20  # draws of known programs, one after the other: there are hardly any new ones
 
 
