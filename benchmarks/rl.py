@@ -5,9 +5,9 @@
                             [--out runs/rl]
     python benchmarks/rl.py --held-out FOLDER|SUITE:NAME ... [--nests 8] [--at 4 8 16] ...     (learning/transfer.py)
 
-All share one corpus and one pre-trained policy (seed 0).  Every variant is trained with seed 0, and the default one
-(max@k+archive) with all seeds.  A policy's figures are those of new answers, measured apart from training
-(`maxcode/train/assess.py`).
+All share one corpus and one pre-trained policy (seed 0).  Every variant is trained with the first seed, the default one
+(max@k+archive) and those of `NAMED` with all seeds.  A policy's figures are those of new answers, measured apart from
+training (`maxcode/train/assess.py`).
 
 The others, at as many distinct kernels as the default variant measured with that seed (those with which its archive
 began count): kernels of the corpus and new draws of its generator, both of random legal schedules; best of N answers of
@@ -72,12 +72,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "max@k+stages": {**MAX, "diversity.promotion": True},
     "max@k+archive, gated reward": {**MAX, **ARCHIVE, "reward.kind": "gated"},
 }
-WITHOUT: dict[str, dict[str, Any]] = {
+EXPLORE = {"grpo.generations": 6, "grpo.explore": 2}  # as many measurements as `configs/schedule.toml` has in a step
+GO_ON, ELITES = {"diversity.go_on": True}, {"imitation.elites": True}
+NAMED: dict[str, dict[str, Any]] = {
+    f"{DEFAULT}+explore": {**VARIANTS[DEFAULT], **EXPLORE},
+    f"{DEFAULT}+go on": {**VARIANTS[DEFAULT], **GO_ON},
+    f"{DEFAULT}+elites": {**VARIANTS[DEFAULT], **ELITES},
+    f"{DEFAULT}+explore+go on": {**VARIANTS[DEFAULT], **EXPLORE, **GO_ON},
+    f"{DEFAULT}+explore+go on+elites": {**VARIANTS[DEFAULT], **EXPLORE, **GO_ON, **ELITES},
     "without imitation": {**VARIANTS[DEFAULT], "imitation.updates": 0},
     "with repeats": {**VARIANTS[DEFAULT], "grpo.distinct": False},
     "shown evenly": {**VARIANTS[DEFAULT], "diversity.favour": 1.0},
 }
-"""The default variant without a part of `configs/schedule.toml`; these are trained only if they are named."""
+"""The default variant with more than `configs/schedule.toml`, or without a part of it: trained only if they are named,
+and then with all seeds."""
 BESIDE = ("corpus", "generator", "best-of-N", "search")
 SECONDS = ("generate", "evaluate", "compile", "queue", "measure", "learn")
 
@@ -112,7 +120,7 @@ def trained(setting: Setting, variant: str, seed: int) -> Row:
 
 def changes_of(variant: str) -> dict[str, Any]:
     """The keys that a variant sets."""
-    return {**VARIANTS, **WITHOUT}[variant]
+    return {**VARIANTS, **NAMED}[variant]
 
 
 def only(setting: Setting, config: TrainConfig) -> Problem:
@@ -173,7 +181,7 @@ def rows(
     """All cells, finished ones from their files: the arms, and the last race of each seed."""
     found = [kept(setting, "base", lambda: base(setting))]
     for variant in variants:
-        for seed in seeds if variant == DEFAULT else seeds[:1]:
+        for seed in seeds if variant in (DEFAULT, *NAMED) else seeds[:1]:
             train = partial(trained, setting, variant, seed)
             found.append(kept(setting, f"{variant}-{seed}", train, {"variant": changes_of(variant)}))
     for seed, count in [(row["seed"], row["kernels"]) for row in found if row["variant"] == DEFAULT]:
@@ -258,7 +266,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=DEMO, help="a configuration of a model from scratch")
     parser.add_argument("--problem", help="the folder of the kernel, in place of the configuration's")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=[*VARIANTS, *WITHOUT])
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=[*VARIANTS, *NAMED])
     parser.add_argument("--beside", nargs="+", default=list(BESIDE), choices=BESIDE, help="other uses")
     parser.add_argument("--completion", default="text", choices=["text", "schedule"], help="what the policy writes")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="keys of the configuration")

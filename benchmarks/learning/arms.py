@@ -22,7 +22,6 @@ from maxcode.core.history import Reached
 from maxcode.core.jsonl import Lines
 from maxcode.core.roles import Policy, Search
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State
-from maxcode.policy.rules.kernels.schedule import walk
 from maxcode.run.optimize import Run, optimize
 from maxcode.search import methods
 from maxcode.search.scene import admitted_scene
@@ -34,7 +33,6 @@ from maxcode.train.evaluators import TrainTarget
 from maxcode.train.grpo import Learner, prompts_of
 from maxcode.train.measuring import Measurement, MeasureRequest, Measuring, pooled
 from maxcode.train.model import load_model, load_tokenizer
-from maxcode.train.prompts import Scheduled
 from maxcode.train.rewards import rate
 
 METHOD = "elites+maxcode"
@@ -156,11 +154,9 @@ def from_generator(config: TrainConfig, problem: Problem, seed: int) -> Iterator
 
 def at_random(config: TrainConfig, problem: Problem, seed: int) -> Iterator[str]:
     """Kernels of independent random legal schedules, of one step up to as many as the corpus has."""
-    allowed = Scheduled(config.corpus.templates).allowed(problem)
     draw = random.Random(f"{seed} {problem.id}")
     while True:
-        taken = [*walk(problem.program.text, problem.language, draw, draw.randint(1, config.corpus.steps), allowed)]
-        if taken:
+        if taken := kernels.at_random(problem, config.corpus, draw):
             yield taken[-1].program
 
 

@@ -199,6 +199,26 @@ def test_the_variants_are_those_that_are_to_be_compared(script: Any) -> None:
         assert changes["diversity.promotion"] == ("SQD" in name or "stages" in name), name
 
 
+def test_variants_that_are_named_measure_as_many_kernels_in_a_step_with_every_seed(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedules = script.Setting(
+        BENCHMARKS.parent / "configs" / "schedule.toml", tmp_path, TableBench(), lambda note: None
+    )
+    usual = schedules.config({}).grpo
+    for name in script.NAMED:
+        told = schedules.config(script.changes_of(name))
+        assert told.grpo.generations + told.grpo.explore == usual.generations, name
+        assert (told.grpo.explore > 0, told.diversity.go_on) == ("explore" in name, "go on" in name)
+        assert told.imitation.elites == ("elites" in name)
+    made = lambda setting, name, make, given=None: {"variant": name, "seed": 0, "kernels": 9}  # noqa: E731
+    monkeypatch.setattr(script, "kept", made)
+    first, second = script.DEFAULT, f"{script.DEFAULT}+explore"
+    both = script.rows(schedules, [first, second, "plain"], [1, 2], [])
+    names = [f"{name}-{seed}" for name in (first, second) for seed in (1, 2)]
+    assert [row["variant"] for row in both["rows"]] == ["base", *names, "plain-1"]
+
+
 # ------------------------------------------------------------------------------------------------------------ transfer
 
 

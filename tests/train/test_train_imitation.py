@@ -82,6 +82,20 @@ def test_the_fastest_become_likelier_and_the_same_seed_and_step_give_the_same_we
     assert torch.equal(*weights)
 
 
+def test_only_the_best_of_each_cell_is_imitated_if_so_asked() -> None:
+    learner, two = policy(), replace(TABLE_OF_TWO, batch=40)
+    same = replace(archive(Diversity(None)).archive("gemm").fastest()[1], cell=())  # as fast as FAST, nearly
+    for elites, wanted in ((False, {FAST, FAIR}), (True, {FAST, SLOW})):
+        one = imitation(replace(two, elites=elites), Diversity(None), learner.tokenizer)
+        progress = ArchiveProgress([GEMM], 1, Diversity(None))
+        progress.begin({"gemm": [same, *(each for each in one.progress.archive("gemm") if each.schedule != FAIR)]})
+        texts = {
+            learner.tokenizer.decode(row["input_ids"])
+            for row in replace(one, progress=progress)._rows(random.Random(0))
+        }
+        assert {schedule for schedule in (FAST, FAIR, SLOW) if any(schedule in text for text in texts)} == wanted
+
+
 def test_without_updates_nothing_is_learned_and_an_empty_archive_teaches_nothing() -> None:
     import torch
 

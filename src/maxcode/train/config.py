@@ -89,7 +89,8 @@ class RewardTable:
 class DiversityTable:
     """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none".
     ``begin``: what the archive holds at first, nothing or the evaluated kernels of the corpus.  ``favour``: how much
-    prompts prefer to show fast kernels; 1: not at all."""
+    prompts prefer to show fast kernels; 1: not at all.  ``go_on``: whether answers go on from the schedule that would
+    be shown."""
 
     stages: str = "usual"
     promotion: bool = False
@@ -99,6 +100,7 @@ class DiversityTable:
     favour: Above = 1.0
     novelty: Weight = 0.05
     decay: Share = 0.9
+    go_on: bool = False
 
 
 @final
@@ -121,6 +123,7 @@ class GrpoTable:
     ``at_once``   answers that go through the model together on one device; 0: all
     ``beta``      weight of the KL term; 0, the default, needs no reference model
     ``distinct``  whether a schedule may only end where its program is new (``decoding.py``)
+    ``explore``   random legal schedules that are measured beside the answers of each group (``explore.py``)
     ``more``      any other option of TRL's GRPOConfig
     ``threads``   of torch
     """
@@ -134,6 +137,7 @@ class GrpoTable:
     temperature: Above = 1.0
     beta: Weight = 0.0
     distinct: bool = False
+    explore: Count = 0
     max_completion: Some = 320
     save_steps: Some = 10
     save_limit: int = 2
@@ -148,12 +152,13 @@ class GrpoTable:
 class ImitationTable:
     """Imitation of the fastest answers so far (``imitation.py``): after each step of GRPO so many ``updates`` (0: none)
     on ``batch`` answers, drawn from the fastest ``share`` of the archive, or from the fastest ``least`` if that is
-    more."""
+    more; ``elites``: only of the best of each cell."""
 
     updates: Count = 0
     share: Share = 0.1
     least: Some = 16
     batch: Some = 16
+    elites: bool = False
 
 
 @final
@@ -239,8 +244,9 @@ class TrainConfig:
         """The active parts of Staged Quality-Diversity; reads the stages' file if one is named."""
         table = self.diversity
         return Diversity(
-            self._stages(), table.promotion, table.archive, table.shown, table.favour, table.novelty, table.decay
-        )
+            self._stages(), table.promotion, table.archive, table.shown, table.favour, table.novelty, table.decay,
+            table.go_on,
+        )  # fmt: skip
 
     def _stages(self) -> Stages | None:
         if self.diversity.stages in ("usual", "none"):
@@ -300,6 +306,9 @@ def _sensible(found: TrainConfig, where: str) -> None:
             f"{where}: grpo.distinct = true, but only of a schedule the program is known before it ends; set "
             'completion = "schedule", or grpo.distinct = false'
         )
+    if (grpo.explore or found.diversity.go_on) and found.completion != "schedule":
+        key = f"grpo.explore = {grpo.explore}" if grpo.explore else "diversity.go_on = true"
+        raise InputError(f'{where}: {key} is about schedules; set completion = "schedule", or take it out')
     if grpo.generations < 2:
         raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")
     if grpo.prompts % len(found.problems):

@@ -27,7 +27,7 @@ from maxcode.code.techniques import cell, used
 from maxcode.core.files import read_file, write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import InputError, MachineError
-from maxcode.policy.rules.kernels.schedule import Taken, needs, offers, walk, written
+from maxcode.policy.rules.kernels.schedule import Taken, applied, needs, offers, walk, written
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
 from maxcode.train.diversity import BEFORE
@@ -36,7 +36,7 @@ from maxcode.train.prompts import Compact, Scheduled, on_one_core, plain_layout,
 from maxcode.train.rewards import rate
 
 EXTRA, SHOWN = 0.3, 0.5  # probability of a further technique; of an earlier kernel in the prompt
-OTHER, TURN = 0.5, 2  # probability of another end of the schedule that is shown, and its most steps
+OTHER, TURN = 0.5, 2  # probability of another end of the schedule that is shown, and the most steps of an end
 
 Completion = Literal["text", "schedule"]
 _Maker = Callable[[Problem, Sequence[Taken], random.Random, CorpusTable], "Example"]
@@ -70,6 +70,15 @@ def examples(
     left = {problem.id: _of(problem, table, generator, partial(made, staged=staged)) for problem in problems}
     for number in range(table.kernels):
         yield next(left[problems[number % len(problems)].id])
+
+
+def at_random(problem: Problem, table: CorpusTable, generator: random.Random, begin: str = "") -> list[Taken]:
+    """Random legal steps after the schedule ``begin``, at most as many as the corpus has with those before, or ``TURN``
+    if that is more; empty if no step is possible."""
+    allowed = steps_on_one_core(problem, table.templates)
+    text = applied(problem.program.text, problem.language, begin, allowed)
+    steps = generator.randint(1, max(table.steps - len(begin.splitlines()), min(TURN, table.steps)))
+    return list(walk(text, problem.language, generator, steps, allowed))
 
 
 def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _Maker) -> Iterator[Example]:

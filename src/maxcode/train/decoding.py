@@ -12,7 +12,7 @@ UniqueRandomizer (arXiv 2002.09067) for leaves that are drawn; it does not take 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, final
@@ -22,6 +22,7 @@ from maxcode.errors import InputError
 from maxcode.policy.rules.kernels import Permitted, applied
 from maxcode.policy.rules.kernels.schedule import offers, written
 from maxcode.train.config import TrainConfig
+from maxcode.train.explore import Known
 from maxcode.train.prompts import LOOPS, TO, Scheduled
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _PROGRAMS = 2000  # whose next lines are kept
 _LONGEST = 20_000  # characters of a program; longer ones take seconds to read and to compile
 Tokens = tuple[int, ...]
-Known = Callable[[str, str], bool]  # of a problem's id and a program: whether it is measured already
 
 
 @final
@@ -60,7 +60,7 @@ class Legal:
         self, tokenizer: Any, problems: Sequence[Problem], prompts: Scheduled, most: int, known: Known | None = None
     ) -> None:
         self._tokenizer, self._prompts, self._most = tokenizer, prompts, most
-        self._known, self._first = known, dict[tuple[str, str], int]()
+        self._known, self._first, self._last = known, dict[tuple[str, str], int](), Tokens()
         self._problems = {problem.id: problem for problem in problems}
         self._begins: Tokens = tuple(tokenizer.encode(f"{TO}\n"))
         self._root = lru_cache(_PROGRAMS)(self._of_prompt)
@@ -71,8 +71,10 @@ class Legal:
         tokens: Tokens = tuple(ids.tolist())
         size = len(self._begins)
         start = max(at for at in range(size, len(tokens) + 1) if tokens[at - size : at] == self._begins)
-        if batch == 0 and start == len(tokens):  # a new batch of answers
-            self._first.clear()
+        if batch == 0:
+            if tokens[:-1] != self._last:  # a new batch of answers
+                self._first.clear()
+            self._last = tokens
         return self.next(tokens[:start], tokens[start:], batch)
 
     def next(self, prompt: Tokens, answer: Tokens, number: int = 0) -> list[int]:

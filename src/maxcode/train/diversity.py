@@ -25,6 +25,7 @@ from maxcode.core.files import read_file, write_whole
 from maxcode.core.stats import draw
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError, RecordError
+from maxcode.policy.rules.kernels.schedule import needs
 from maxcode.search.archive import Archive, Cell, Kept, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
 
@@ -43,6 +44,11 @@ class Diversity:
     all alike, 3 the fastest of 50 in 27 % of the draws.  ``novelty`` is the bonus of a kernel that is the first of its
     cell, divided by the square root of the cell's recent count (which decays by ``decay`` a step).  The bonus is added
     to scores before they become advantages.  All of it is our reconstruction.
+
+    With ``go_on`` a schedule is not shown: the answers begin with its first lines, any number of them alike, since
+    schedules that only ever went on would fill up with lines that change little.  The prompt holds these lines, and the
+    policy writes, and learns, only what follows.  That is a reset to a state of the archive (Go-Explore, arXiv
+    1901.10995), which a policy need not be able to copy.
     """
 
     stages: Stages | None = USUAL
@@ -52,24 +58,27 @@ class Diversity:
     favour: float = 1.0
     novelty: float = 0.05
     decay: float = 0.9
+    go_on: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """The content of one prompt: the problem at its stage, and the kernel that it shows, if any."""
+    """The content of one prompt: the problem at its stage, the kernel that it shows, if any, and the ``beginning`` of
+    the answers, if they go on from it."""
 
     step: int
     problem: Problem
     stage: int
     shown: Kept | None
+    beginning: str = ""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
     """The result of one answer: its program if correct, its quality (GFLOPS or a speed-up), and its schedule if it is
-    one.  ``scored`` is False if the machine failed; such an answer is ignored."""
+    one.  ``scored`` is False if the machine failed, or if it is no answer of the policy: it promotes nothing."""
 
     problem: str
     stage: int
@@ -129,7 +138,10 @@ class ArchiveProgress:
         known = step - LAG
         stage = self._stage(self._places[problem.id].standing(known).stage, step, slot)
         staged = self.staged(problem, stage)
-        return PromptRow(step, staged, stage, self._shown(staged, known, step, slot))
+        shown = self._shown(staged, known, step, slot)
+        beginning = self._beginning(shown, step, slot) if shown is not None and self._rules.go_on else ""
+        permits = staged.permitted is None or needs(beginning) <= staged.permitted
+        return PromptRow(step, staged, stage, shown, beginning if permits else "")
 
     def _stage(self, frontier: int, step: int, slot: int) -> int:
         if not self._rules.promotion:
@@ -145,6 +157,10 @@ class ArchiveProgress:
         ordered = sorted(open_, key=lambda one: -one.quality)
         rank = int(len(ordered) * self._chance("which", step, slot) ** self._rules.favour)
         return ordered[min(rank, len(ordered) - 1)] if ordered else None
+
+    def _beginning(self, shown: Kept, step: int, slot: int) -> str:
+        lines = shown.schedule.splitlines(keepends=True)
+        return "".join(lines[: 1 + int(self._chance("lines", step, slot) * len(lines))])
 
     def _chance(self, what: str, step: int, slot: int) -> float:
         return draw(self._seed, what, step, slot) / 2**64

@@ -32,7 +32,8 @@ from maxcode.core.files import replacing, write_whole
 from maxcode.core.types import Machine, Problem
 from maxcode.errors import InputError, MachineError
 from maxcode.train.config import GrpoTable, TrainConfig
-from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
+from maxcode.train.diversity import FILE, ArchiveProgress, PromptRow, archive_as_json
+from maxcode.train.explore import Explore
 from maxcode.train.imitation import Imitation
 from maxcode.train.judge import Judge, Judged, Rules, StepLine
 from maxcode.train.measuring import Measuring
@@ -82,7 +83,8 @@ def new_judge(
     """The judge of a run, with empty archives; if several processes train, only the first writes."""
     progress = ArchiveProgress(problems, config.grpo.prompts, config.rules, config.seed)
     rules = Rules(prompts_of(config, machine), REWARDS[config.reward.kind](), config.advantage)
-    return Judge(progress, measuring, rules, folder, writes=rank() == 0)
+    explore = Explore(config.grpo.explore, config.corpus, config.seed) if config.grpo.explore else None
+    return Judge(progress, measuring, rules, folder, writes=rank() == 0, explore=explore)
 
 
 def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, watch: Watch = lambda line: None) -> Path:
@@ -248,9 +250,13 @@ class PromptMaker:
 
     def __call__(self, batch: dict[str, list[int]]) -> dict[str, list[Any]]:
         rows = [self._judge.progress.row(number) for number in batch["row"]]
+        return {"row": batch["row"], "prompt": [self._prompt(row) for row in rows]}
+
+    def _prompt(self, row: PromptRow) -> Any:
         ask = self._judge.rules.prompts.ask
-        prompts = [ask(row.problem, [row.shown] if row.shown is not None else []) for row in rows]
-        return {"row": batch["row"], "prompt": prompts}
+        if row.beginning:
+            return ask(row.problem) + row.beginning
+        return ask(row.problem, [row.shown] if row.shown is not None else [])
 
     def __getstate__(self) -> dict[str, object]:
         return {}

@@ -4,7 +4,8 @@
 
 This is priority queue training (arXiv 1801.03526), an expert iteration whose expert is the archive.  GRPO forgets a
 fast answer that its policy does not write again; the archive does not.  Many kernels are imitated, so the policy does
-not narrow to the best one.  It costs no measurement.  The share and the number of updates are ours.
+not narrow to the best one.  The fastest may be one kernel in many spellings; with ``elites`` only the best of each cell
+counts.  It costs no measurement.  The share and the number of updates are ours.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class Imitation:
         return encoded(asked, self.tokenizer, self.config.corpus.most_tokens)
 
     def _fastest(self, problem: Problem) -> list[Kept]:
-        table, found = self.config.imitation, self.progress.archive(problem.id).fastest()
+        table, archive = self.config.imitation, self.progress.archive(problem.id)
+        elites = sorted(archive.elites().values(), key=lambda one: -one.quality)
+        found = elites if table.elites else archive.fastest()
         return found[: max(table.least, math.ceil(table.share * len(found)))]
 
     def _example(self, problem: Problem, one: Kept, draw: random.Random) -> tuple[str, str]:

@@ -9,7 +9,7 @@ A judge is called once a step, with all its rows.  It writes to the run folder: 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
@@ -22,17 +22,19 @@ from maxcode.core.jsonl import Lines
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Program
 from maxcode.train.advantages import Advantage, Advantages, best_of, grouped, half_width, shrunk
 from maxcode.train.diversity import BEFORE, ArchiveProgress, PromptRow, ScoredAnswer, coverage
+from maxcode.train.explore import Explore
 from maxcode.train.measuring import MeasuredBatch, MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import TrainingReward, is_scored, rate
 
 BEST_OF = 8
+_NO_GROUP = -1  # of what is no answer of the policy
 FEW_UNIQUE, FALLING = 0.2, 0.2  # a step is marked below this share of different answers, or at this loss of validity
 
 
 class SampleLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One answer, and its schedule if it is one.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and
-    ``score`` are None if the machine failed."""
+    ``score`` are None if the machine failed.  ``explored``: it is no answer of the policy (``explore.py``)."""
 
     step: int
     problem: str
@@ -44,6 +46,7 @@ class SampleLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float | None
     advantage: float | None
     schedule: str = ""
+    explored: bool = False
 
 
 class StepLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +100,7 @@ class Rules:
 @dataclass(slots=True)
 class Judge:
     """Judges the steps of one run.  If several processes train, ``share`` joins their lists, so that all keep the same
-    archive, and one ``writes``."""
+    archive, and one ``writes``.  ``explore``: what else is measured in every step."""
 
     progress: ArchiveProgress
     measuring: Measuring
@@ -106,6 +109,7 @@ class Judge:
     share: Callable[[list[Any]], list[Any]] = lambda rows: rows
     clock: Callable[[], float] = time.monotonic
     writes: bool = True
+    explore: Explore | None = None
     _began: float = field(init=False, default=0.0)
     _ended: float = field(init=False, default=0.0)
     _last: StepLine | None = field(init=False, default=None)
@@ -154,12 +158,28 @@ class Judge:
         asked_at = self.clock()
         rows = [self.progress.row(number) for number in numbers]
         read = self.rules.prompts.read
-        actions = [read(row.problem, completion) for row, completion in zip(rows, completions, strict=True)]
-        asked = [MeasureRequest(row.problem, action) for row, action in zip(rows, actions, strict=True)]
-        batch = anyio.run(self.measuring.measure, rows[0].step, asked, numbers)
-        found = self._compared(numbers, rows, actions, batch)
+        actions = [
+            read(row.problem, row.beginning + completion if row.beginning else completion)
+            for row, completion in zip(rows, completions, strict=True)
+        ]
+        beside = self._beside(dict(zip(numbers, rows, strict=True)), actions)
+        asked = [MeasureRequest(row.problem, action) for row, action in [*zip(rows, actions, strict=True), *beside]]
+        batch = anyio.run(self.measuring.measure, rows[0].step, asked, [*numbers, *[_NO_GROUP] * len(beside)])
+        found = self._compared(numbers, rows, actions, replace(batch, evaluations=batch.evaluations[: len(rows)]))
+        found += [self._explored(*one) for one in zip(beside, batch.evaluations[len(rows) :], strict=True)]
         self._ended = self.clock()
         return self._told(found, batch, asked_at)
+
+    def _beside(self, rows: Mapping[int, PromptRow], actions: Sequence[Action]) -> list[tuple[PromptRow, Action]]:
+        if self.explore is None:
+            return []
+        texts, explore = {one.program.text for one in actions if one.program is not None}, self.explore.beside
+        return [(row, one) for number, row in rows.items() for one in explore(number, row, self.has, texts)]
+
+    def _explored(self, drawn: tuple[PromptRow, Action], evaluation: Evaluation | None) -> _Found:
+        row, action = drawn
+        answer = replace(_answer(_NO_GROUP, row, action.completion, action, evaluation), scored=False)
+        return _Found(row, action, evaluation, self.rules.reward(evaluation), None, answer, explored=True)
 
     def _compared(
         self, numbers: Sequence[int], rows: Sequence[PromptRow], actions: Sequence[Action], batch: MeasuredBatch
@@ -191,13 +211,14 @@ class Judge:
         costs: list[MeasuredBatch] = self.share([replace(batch, evaluations=())])
         step = found[0].row.step
         self.progress.after(step, [one.answer for one in everyone])
-        line = self._line(step, everyone, costs, asked_at)
+        line = self._line(step, [one for one in everyone if not one.explored], costs, asked_at)
         self._valid.append(line.valid)
         self._last = line
         if self.writes:
             for one in everyone:
                 self._samples.append(one.line)
-        return Judged([one.advantage for one in found], [one.score for one in found], line)
+        own = [one for one in found if not one.explored]
+        return Judged([one.advantage for one in own], [one.score for one in own], line)
 
     def _line(self, step: int, found: Sequence[_Found], costs: Sequence[MeasuredBatch], asked_at: float) -> StepLine:
         fresh = sum(one.fresh for one in costs)
@@ -252,6 +273,7 @@ class _Found:
     score: float | None
     advantage: float | None
     answer: ScoredAnswer
+    explored: bool = False
 
     @property
     def mark(self) -> str:
@@ -272,6 +294,7 @@ class _Found:
             score=self.score,
             advantage=self.advantage,
             schedule=self.answer.schedule,
+            explored=self.explored,
         )
 
 
