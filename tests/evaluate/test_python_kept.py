@@ -128,6 +128,7 @@ def test_nothing_is_kept_for_a_certificate_nor_found_for_another_original(
     assert notes(problem, False) == () and notes(problem, True) != ()
 
 
+@pytest.mark.sandbox
 def test_evaluate_uses_it_with_a_run_folder_too(tmp_path: Path) -> None:
     own = f"{SUMS}# {secrets.token_hex()}\n"  # nothing is kept of it yet
     for name, text in (("slow.py", own), ("inputs.py", NUMBERS), ("faster.py", FASTER)):
