@@ -119,6 +119,7 @@ def judge_all(options: argparse.Namespace, place: Path) -> None:
 def certify_all(options: argparse.Namespace, place: Path) -> None:
     """Makes the certificates that confirmed solvers have not yet: each is measured again from its file."""
     rows = resumed(options.out / "rows.jsonl")
+    keep_environment(options.out / "environment.json", place)
     until = time.monotonic() + options.minutes * 60
     for (task, model), row in rows.items():
         if row["verdict"] == "confirmed" and "certificate" not in row and time.monotonic() < until:

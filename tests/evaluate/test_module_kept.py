@@ -10,7 +10,6 @@ from typing import Any
 import anyio
 import pytest
 
-from maxcode.core.phases import RUN, recording
 from maxcode.core.types import Problem
 from maxcode.evaluate.harness import make_harness
 from maxcode.evaluate.harness_protocol import HarnessTerms
@@ -22,6 +21,7 @@ from maxcode.evaluate.module.learned_contract import FOLDER
 from maxcode.evaluate.module.staging import ModuleStages
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.kept_help import admitted_by
 
 LAYER = """
 import torch
@@ -52,10 +52,7 @@ def admitted(
     sandbox: Sandbox, problem: Problem, folder: Path, reads: bool = True, prompts: bool = False
 ) -> tuple[Staged, int]:
     """The problem as another command admits it, and how many single runs of the reference that took."""
-    stages = ModuleStages(sandbox, prompts=prompts, kept=KeptAdmissions(folder, reads))
-    with recording() as recorder:
-        staged = anyio.run(stages.of, problem)
-    return staged, sum(one.count for one in recorder.profile().phases if one.activity == RUN)
+    return admitted_by(ModuleStages(sandbox, prompts=prompts, kept=KeptAdmissions(folder, reads)), problem)
 
 
 def test_a_later_command_draws_weights_and_runs_nothing_else(

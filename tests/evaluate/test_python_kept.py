@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.phases import RUN, recording
 from maxcode.core.types import Action, Outcome, Problem
 from maxcode.evaluate.harness import make_harness
 from maxcode.evaluate.harness_protocol import HarnessTerms
@@ -26,6 +25,7 @@ from maxcode.problems.recording.capture import capture
 from maxcode.run.evaluation_run import evaluate_into
 from maxcode.run.request import Request
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.kept_help import admitted_by
 from tests.support.python_help import problem_of
 
 SUMS = """
@@ -50,10 +50,7 @@ def problem() -> Problem:
 
 def admitted(sandbox: Sandbox, problem: Problem, folder: Path, prompts: bool = False) -> tuple[Staged, int]:
     """The problem as another command admits it, and how many single runs of the original that took."""
-    stages = PythonStages(sandbox, prompts, KeptAdmissions(folder, reads=True))
-    with recording() as recorder:
-        staged = anyio.run(stages.of, problem)
-    return staged, sum(one.count for one in recorder.profile().phases if one.activity == RUN)
+    return admitted_by(PythonStages(sandbox, prompts, KeptAdmissions(folder, reads=True)), problem)
 
 
 def test_a_later_command_runs_no_original_for_it(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -215,14 +216,19 @@ def test_the_rest_of_a_package_may_call_what_its_module_makes(function: str) -> 
     assert not list(edits(unit_of(used)))
 
 
+def last_types(text: str) -> dict[str, Any]:
+    """The type of each name where it is used last."""
+    types = types_of(text)
+    assert types is not None
+    return {name: types.of(use) for (_, name), uses in types.script.uses.items() for use in uses[-1:]}
+
+
 def test_a_type_is_told_only_where_every_binding_agrees() -> None:
     text = (
         "a = 1\na = 'x'\nb = [1]\nb.append('x')\nc = [[1], [2]]\nd = c[0]\n"
         "d.append('x')\nfor e in c[0]:\n    f = e\nprint(a, b, f)\n"
     )
-    types = types_of(text)
-    assert types is not None
-    known = {name: types.of(use) for (_, name), uses in types.script.uses.items() for use in uses[-1:]}
+    known = last_types(text)
     assert (known["a"], known["b"], known["f"]) == ("any", ("list", "any"), "any")
 
 
@@ -231,9 +237,7 @@ def test_a_method_takes_no_types_from_a_function_of_the_same_name() -> None:
         "def kept(x):\n    return x\n\n\nclass Kept:\n    def kept(self, x):\n        L = []\n        L.append(x)\n"
         "        return 1 in L\n\n\nprint(kept(1))\n"
     )
-    types = types_of(text)
-    assert types is not None
-    known = {name: types.of(use) for (_, name), uses in types.script.uses.items() for use in uses[-1:]}
+    known = last_types(text)
     assert (known["x"], known["L"]) == ("any", ("list", "any"))
     assert labels("set_lookup", text, "python") == []
 

@@ -30,8 +30,8 @@ class HarnessTerms:
     ``beside_compiled``: compare a module with torch.compile as well.
     ``single``: one candidate is evaluated, and no prompt is written.
     ``keeps``: use builds of the original that earlier commands have kept, and keep its admission.
-    ``goes_on``: a run goes on, and uses what it has kept of its admission; so does a ``single`` program, function or
-    module.
+    ``goes_on``: use what earlier commands have kept of the admission, as a run that goes on does; a ``single`` program,
+    function or module uses it, too.
     """
 
     seed: int | None = None

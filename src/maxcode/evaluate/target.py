@@ -43,7 +43,8 @@ class Target(Protocol):
 
 @final
 class LocalMachine:
-    """This machine.  ``single``: one candidate is evaluated, and no prompt is written; ``goes_on``: a run goes on."""
+    """This machine.  ``single``: one candidate is evaluated, and no prompt is written; ``goes_on``: as in
+    ``HarnessTerms``."""
 
     def __init__(self, single: bool = False, goes_on: bool = False) -> None:
         self._terms = HarnessTerms(single=single, goes_on=goes_on)

@@ -31,7 +31,7 @@ from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import ModuleTrack, open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial
 from maxcode.evaluate.rounds.round import CALL
-from maxcode.evaluate.rounds.stages import without_work
+from maxcode.evaluate.rounds.stages import caveats
 from maxcode.native import FLAGS
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -59,11 +59,6 @@ class Staged:
     reference: ModuleSide
     admitted: Admitted
     degenerate: tuple[str, ...]
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Warnings for every result."""
-        return tuple(map(without_work, self.degenerate))
 
     @property
     def problem(self) -> Problem:
@@ -119,7 +114,7 @@ class ModuleAdmissions:
         facts = _facts(known.contract, known.seconds, slots, 0 if stage.on_device else threads)
         admitted = replace(_admitted(shown, known), facts=replace(facts, far_gbs=known.far_gbs))
         staged = Staged(stage, plan, reference, admitted, known.reasons)
-        return replace(staged, admitted=_warned(staged.admitted, staged.caveats, notes))
+        return replace(staged, admitted=_warned(staged.admitted, caveats(staged), notes))
 
     async def _known_or_learned(
         self, stage: SideStarter, reference: ModuleSide
@@ -193,8 +188,8 @@ def _admitted(problem: Problem, known: LearnedContract) -> Admitted:
     return Admitted(shown, (given,), (given,), Built(None), baseline, saved_s=known.all_s)
 
 
-def _warned(admitted: Admitted, caveats: tuple[str, ...], notes: tuple[str, ...]) -> Admitted:
-    return replace(admitted, baseline=replace(admitted.baseline, warnings=caveats), notes=(*notes, *caveats))
+def _warned(admitted: Admitted, warnings: tuple[str, ...], notes: tuple[str, ...]) -> Admitted:
+    return replace(admitted, baseline=replace(admitted.baseline, warnings=warnings), notes=(*notes, *warnings))
 
 
 def _facts(contract: Contract, seconds: float, slots: int, threads: int) -> Facts:

@@ -46,7 +46,7 @@ from maxcode.evaluate.rounds.round import (
     late,
     seconds_of,
 )
-from maxcode.evaluate.rounds.stages import Rival
+from maxcode.evaluate.rounds.stages import Rival, caveats
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
@@ -176,7 +176,7 @@ class ModuleStages:
 
     def right(self, staged: Staged, side: ModuleSide, timing: Timing, seen: Sitting) -> Evaluation:
         seconds = seconds_of(timing, staged.plans.slots)
-        found = found_right(seconds, timing, (*staged.caveats, *seen.warnings), seen.official)
+        found = found_right(seconds, timing, (*caveats(staged), *seen.warnings), seen.official)
         alone_s = staged.admitted.timed[0].seconds if staged.stage.on_device else 0.0
         return replace(unless_slowed(alone_s, staged.plans.slots, found), remarks=self.natives.remarks(side))
 

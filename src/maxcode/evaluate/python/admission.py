@@ -72,11 +72,6 @@ class Staged:
         many = f"{self.layout.calls} of {recorded} recorded calls, all held out"
         return f"the timed calls are {many}, the same in every pair" if recorded else ""
 
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Warnings for every result."""
-        return tuple(map(without_work, self.degenerate))
-
 
 @final
 @dataclass(frozen=True, slots=True)

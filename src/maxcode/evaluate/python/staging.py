@@ -38,7 +38,7 @@ from maxcode.evaluate.rounds.round import (
     late,
     seconds_of,
 )
-from maxcode.evaluate.rounds.stages import Rival
+from maxcode.evaluate.rounds.stages import Rival, caveats
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
@@ -125,7 +125,7 @@ class PythonStages:
         return failed_in(failed)
 
     def right(self, staged: Staged, side: Program, timing: Timing, seen: Sitting) -> Evaluation:
-        return found_right(seconds_of(timing, staged.layout.calls), timing, (*staged.caveats, *seen.warnings))
+        return found_right(seconds_of(timing, staged.layout.calls), timing, (*caveats(staged), *seen.warnings))
 
     async def examined(self, staged: Staged, side: Program, found: Evaluation) -> Evaluation:
         if not self._prompts:

@@ -36,6 +36,11 @@ class StagedProblem(Protocol):
     def same_calls(self) -> str: ...
 
 
+def caveats(staged: StagedProblem) -> tuple[str, ...]:
+    """Warnings for every result."""
+    return tuple(map(without_work, staged.degenerate))
+
+
 S = TypeVar("S", bound=StagedProblem)
 Rival = tuple[Interval | None, tuple[str, ...]]
 P = TypeVar("P")  # a program that is ready to be started
