@@ -31,12 +31,11 @@ from typing import Any
 from learning.arms import (
     Tried,
     answers,
-    distinct,
     fastest,
+    first_measured,
     from_corpus,
     from_generator,
     in_training,
-    measured,
     searched,
 )
 from learning.cells import Row, Setting, interval, kept, mark_of
@@ -136,7 +135,7 @@ def figures(tried: Sequence[Tried]) -> Row:
     way."""
     count = max(1, len(tried))
     return {
-        "kernels": len(tried),
+        "kernels": len({one.code for one in tried}),
         "valid": sum(one.rate > 0 for one in tried) / count,
         "mean": sum(one.rate for one in tried) / count,
         "finalists": fastest(tried, FINALISTS),
@@ -151,8 +150,7 @@ def beside(setting: Setting, kind: str, count: int, seed: int) -> Row:
         policy = Kernels(templates=config.corpus.templates)
         tried = searched(setting.bench, problem, policy, count, seed)
     else:
-        texts = distinct(problem, proposals(setting, config, problem, kind), count)
-        tried = measured(setting.bench, problem, texts)
+        tried = first_measured(setting.bench, problem, proposals(setting, config, problem, kind), count)
     return {"variant": kind, "seed": seed, **figures(tried)}
 
 

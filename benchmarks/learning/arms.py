@@ -1,6 +1,7 @@
 """Distinct kernels of one problem, measured as in training, from every source that is compared.
 
-A kernel is counted once however often it is proposed, and no source counts what was not measured.
+A kernel is counted once however often it is proposed, other texts that compile to the same among them, and no source
+counts what was not measured.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import final
 
@@ -42,10 +44,12 @@ IN_VAIN = 10  # times as many proposals as are wanted, in a row and none of them
 @final
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A kernel and its rate by the measurement on the way; 0 if it failed."""
+    """A kernel, its rate by the measurement on the way, 0 if it failed, and ``code``: equal for kernels that compile to
+    the same; of one that was not built, for texts that differ only in layout."""
 
     text: str
     rate: float
+    code: str
 
 
 def mark(problem: Problem, text: str) -> str:
@@ -64,6 +68,12 @@ def speed(evaluation: Evaluation | None) -> float:
     return found.value if found is not None else 0.0
 
 
+def code(problem: Problem, text: str, evaluation: Evaluation | None) -> str:
+    """``Tried.code`` of a kernel."""
+    read = evaluation.machine_code if evaluation is not None else None
+    return (read.digest if read is not None else "") or mark(problem, text)
+
+
 def fastest(found: Sequence[Tried], count: int) -> list[Row]:
     """The fastest that did not fail, as a cell keeps them."""
     ordered = sorted(found, key=lambda one: -one.rate)[:count]
@@ -74,20 +84,31 @@ def measured(bench: TrainTarget, problem: Problem, texts: Sequence[str]) -> list
     """The kernels, measured like the answers of a step."""
     asked = [MeasureRequest(problem, Action(problem.program.with_text(text))) for text in texts]
     batch = anyio.run(Measuring(bench.training).measure, 0, asked, range(len(asked)))
-    return [Tried(text, speed(one)) for text, one in zip(texts, batch.evaluations, strict=True)]
+    return [
+        Tried(text, speed(one), code(problem, text, one)) for text, one in zip(texts, batch.evaluations, strict=True)
+    ]
 
 
-def distinct(problem: Problem, texts: Iterator[str], count: int) -> list[str]:
-    """The first ``count`` distinct texts; fewer if no new one comes for long."""
-    found: dict[str, str] = {}
-    idle = 0
+def first_measured(bench: TrainTarget, problem: Problem, texts: Iterator[str], count: int) -> list[Tried]:
+    """The first ``count`` distinct kernels, measured; fewer if no new text comes for long."""
+    new, found = distinct(problem, texts, IN_VAIN * count), dict[str, Tried]()
+    while len(found) < count and (some := list(islice(new, count - len(found)))):
+        for one in measured(bench, problem, some):
+            found.setdefault(one.code, one)
+    return list(found.values())
+
+
+def distinct(problem: Problem, texts: Iterator[str], in_vain: int) -> Iterator[str]:
+    """The distinct texts, until more than so many in a row are known."""
+    known, idle = set[str](), 0
     for text in texts:
         key = mark(problem, text)
-        idle = idle + 1 if key in found else 0
-        found.setdefault(key, text)
-        if len(found) == count or idle > IN_VAIN * count:
-            break
-    return list(found.values())
+        idle = idle + 1 if key in known else 0
+        if idle > in_vain:
+            return
+        if not idle:
+            known.add(key)
+            yield text
 
 
 # ------------------------------------------------------------------------------------------------------------ training
@@ -107,7 +128,8 @@ def in_training(config: TrainConfig, folder: Path, problem: Problem) -> list[Tri
         if line.evaluation.outcome is Outcome.CORRECT:
             known[key] = pooled(known[key], line.evaluation) if key in known else line.evaluation
         if key in known or key not in found:
-            found[key] = Tried(text, speed(known.get(key)))
+            one = known.get(key)
+            found[key] = Tried(text, speed(one), code(problem, text, one or line.evaluation))
     return list(found.values())
 
 
@@ -115,7 +137,8 @@ def _begun_with(config: TrainConfig, folder: Path, problem: Problem) -> list[Tri
     if config.diversity.begin != "corpus":
         return []
     known = msgspec.json.decode(read_text(folder / "corpus.json"), type=kernels.Verified)
-    return [Tried(one.program.text, one.quality) for one in known.measured.get(problem.id, [])]
+    begun = ((one.program.text, one.quality) for one in known.measured.get(problem.id, []))
+    return [Tried(text, quality, mark(problem, text)) for text, quality in begun]
 
 
 # ----------------------------------------------------------------------------------------------------- other proposals
@@ -181,7 +204,9 @@ def programs(reached: Reached) -> dict[str, State]:
     found: dict[str, State] = {mark(problem, problem.program.text): reached.root}
     for state in reached:
         if state.step is not None and state.step.action.program is not None:
-            found.setdefault(mark(problem, state.step.action.program.text), state)
+            text = state.step.action.program.text
+            if mark(problem, text) not in found:
+                found.setdefault(code(problem, text, state.step.evaluation), state)
     return dict(list(found.items())[1:])
 
 
@@ -195,4 +220,8 @@ def searched(bench: TrainTarget, problem: Problem, policy: Policy, count: int, s
     method = replace(method, search=Until(method.search, count))
     result = optimize(problem, method, bench.training, Run(IN_VAIN * count, seed, machine=bench.machine))
     found = list(programs(result.reached).values())[:count]
-    return [Tried(one.program.text, speed(one.step.evaluation if one.step else None)) for one in found]
+    evaluations = [one.step.evaluation if one.step else None for one in found]
+    return [
+        Tried(state.program.text, speed(one), code(problem, state.program.text, one))
+        for state, one in zip(found, evaluations, strict=True)
+    ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from learning.arms import Tried, answers, at_random, distinct, measured, searched
+from learning.arms import Tried, answers, at_random, first_measured, searched
 from learning.cells import Row, Setting
 from learning.held_out import Arm, Test, compared, held_out, table
 from learning.nests import written
@@ -79,7 +79,7 @@ def _arms(setting: Setting, config: TrainConfig, out: Path, held: Held) -> dict[
     most = max(held.at)
 
     def arm(proposals: Callable[[Problem], Iterator[str]]) -> Arm:
-        return lambda problem: measured(setting.bench, problem, distinct(problem, proposals(problem), most))
+        return lambda problem: first_measured(setting.bench, problem, proposals(problem), most)
 
     def search(problem: Problem) -> Sequence[Tried]:
         return searched(setting.bench, problem, Kernels(templates=config.corpus.templates), most, config.seed)

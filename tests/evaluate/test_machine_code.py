@@ -123,6 +123,34 @@ def test_it_shows_what_flags_made_of_the_same_source(builder: Builder) -> None:
     assert fast.bodies[0].rate > strict.bodies[0].rate
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ("int main", "/* moved */\n\n\nint main", True),
+        ("double s = 0;", "double total = 0;\n#define s total", True),
+        ("i++", "++i", True),
+        ("dot", "scalar_product", True),
+        ("double s = 0;", "double s = 0.5;", False),
+        ("{1}", "{2}", False),
+        ('"%g\\n"', '"%f\\n"', False),
+        ("double s = 0;", "double s = __LINE__;", False),
+        (
+            "int main",
+            'asm(".section .own\\n.ascii \\"answers\\"\\n.text");\nint main',
+            False,
+        ),  # it can read its own file
+    ],
+)
+def test_a_digest_is_equal_where_the_compiler_makes_the_same(
+    builder: Builder, old: str, new: str, is_same: bool
+) -> None:
+    text = DOT.replace("double dot", "static double dot")
+    assert old in text
+    one, other = (machine_code(builder, problem("-O2", "-g1", text=each)) for each in (text, text.replace(old, new)))
+    assert one is not None and other is not None and one.digest and other.digest
+    assert (one.digest == other.digest) is is_same
+
+
 def test_what_does_not_build_has_none_and_an_interpreter_tells_nothing(builder: Builder) -> None:
     assert machine_code(builder, problem("-O1", text="int main(void) { return }")) == MachineCode()
     assert machine_code(builder, problem(text="print(1)", language="python", name="a.py")) is None

@@ -29,6 +29,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair, end_of_race, mean_s
 from maxcode.evaluate.ladder.timing import _believed, warnings_of
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.observe.feedback import feedback_lines, result_line
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.testing import exact_timing
@@ -226,6 +227,28 @@ def test_a_tie_by_the_clock_is_followed_by_one_count_where_that_was_asked_for(
     lost = anyio.run(evaluator.evaluate, admitted.problem, Action(Program({"count.c": LIES})))
     assert lost.outcome is Outcome.CORRECT  # valgrind has no 80-bit numbers: another answer there proves nothing
     assert any("could not be counted: candidate: gave a wrong output" in warning for warning in lost.warnings)
+
+
+def test_a_program_that_compiles_to_the_original_is_not_timed_and_no_faster(
+    sandbox_evaluator: ProgramEvaluator, problem: Problem
+) -> None:
+    renamed = problem.program.with_text("// the same\n\n" + SLOW.replace("sum", "total"))
+    for goal in ("cpu", "wall", "instructions"):
+        found = anyio.run(sandbox_evaluator.evaluate, replace(problem, goal=goal), Action(renamed))
+        assert found.outcome is Outcome.CORRECT and found.timing is not None
+        assert (found.timing.verdict, found.timing.pairs, found.timing.clock) == ("same_code", 0, goal)
+        assert not found.timing.significant and found.timing.speedup == Interval(1.0, 1.0, 1.0, 1.0)
+        assert "it compiles to the same program as the original" in result_line(found)
+
+
+def test_programs_that_compile_to_the_same_are_timed_once(
+    sandbox_evaluator: ProgramEvaluator, problem: Problem
+) -> None:
+    fast, renamed = (problem.program.with_text(text) for text in (HALF, f"\n{HALF}".replace("sum", "total")))
+    one, other = (anyio.run(sandbox_evaluator.evaluate, problem, Action(each)) for each in (fast, renamed))
+    assert one.timing is not None and one.timing == other.timing
+    before, now = Step(Action(fast), one, 0.0), Step(Action(renamed), other, 0.0)
+    assert any("it compiles to the same program" in line for line in feedback_lines(now, before))
 
 
 def test_without_valgrind_the_cure_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

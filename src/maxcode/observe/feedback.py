@@ -59,6 +59,8 @@ def beside_goal(problem: Problem) -> str:
 
 
 def _speedup(timing: Timing) -> str:
+    if timing.verdict == "same_code":
+        return f"{timing.speedup} (it compiles to the same program as the original)"
     if timing.speedup.low <= 1 <= timing.speedup.high and not timing.significant:
         return f"{timing.speedup} (not distinguishable from the original)"
     if not timing.significant:
@@ -129,7 +131,7 @@ def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[st
         return []
     if now.timing is None or before.timing is None:
         return _on_seen_tests(now, before)
-    lines = [_against(now.timing, before.timing)]
+    lines = [_against(now.timing, before.timing) + (": it compiles to the same program" if _same(now, before) else "")]
     seconds = pass_s(now.timing)
     if seconds is None:
         return lines if now.timing.clock == "instructions" else lines + _on_seen_tests(now, before)
@@ -143,6 +145,12 @@ def _against(now: Timing, before: Timing) -> str:
     if are_alike(now, before):
         return f"not distinguishable from the previous step ({before.speedup})"
     return f"{now.speedup.value / before.speedup.value:.2f}x the speed of the previous step ({before.speedup})"
+
+
+def _same(now: Evaluation, before: Evaluation) -> bool:
+    """Whether the compiler makes the same program of both."""
+    digests = {one.machine_code.digest if one.machine_code is not None else "" for one in (now, before)}
+    return len(digests) == 1 and "" not in digests
 
 
 def _inputs(timing: Timing) -> str:

@@ -41,6 +41,7 @@ class CandidateResult:
     ``doubts``        the failed checks of a confirmed speed-up, one sentence each
     ``fresh_inputs``  the confirmed speed-up on newly generated inputs; None if no speed-up is confirmed
     ``trust``         of a repository: who judged that it is right
+    ``is_of_candidate``  False: the original stands here, because nothing was won
     """
 
     outcome: Outcome
@@ -61,6 +62,7 @@ class CandidateResult:
     fresh_inputs: FreshInputTiming | None = None
     timed_on: tuple[str, ...] = ()
     trust: Trust | None = None
+    is_of_candidate: bool = True
 
     @property
     def trusted(self) -> bool:
@@ -76,11 +78,6 @@ class CandidateResult:
         """The lines that the command line prints."""
         notes = (f"note       {note}" for note in self.notes if self.is_new(note))
         return printable("\n".join([*self.lines(), *notes]))
-
-    @property
-    def is_of_candidate(self) -> bool:
-        """Whether it is not the original that stands here because nothing was won."""
-        return self.speedup is None or self.speedup.pairs > 0
 
     def is_new(self, note: str) -> bool:
         """Whether the lines of the speed-up and of the doubts do not say it already."""
@@ -210,7 +207,8 @@ def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str], tried: 
     same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
     result = result_of(found.baseline, found, machine, notes)
     timed_on = _timed_on(found, [one.name for one in found.timed])
-    return replace(result, speedup=same, why=why, timed_on=timed_on) if found.timed else result
+    original = replace(result, speedup=same, why=why, timed_on=timed_on, is_of_candidate=False)
+    return original if found.timed else result
 
 
 def _timed_on(found: Admitted, names: Sequence[str]) -> tuple[str, ...]:
@@ -244,6 +242,7 @@ def _why(evaluation: Evaluation, found: Admitted, doubts: Sequence[str]) -> str:
 
 _ENDED: Mapping[RaceVerdict, str] = {  # why a race shows no proved gain
     "tie": "not significant: no difference was proved",
+    "same_code": "not faster: it compiles to the same program as the original",
     "slower": "not faster: it is slower than the original",
     "dominated": "not significant: stopped early, because it is slower than the best candidate",
     "slower_by_wall": "not faster: less CPU time, but clearly more time by the wall clock",
@@ -264,7 +263,7 @@ def _told(result: CandidateResult) -> str:
     found = result.speedup
     if found is None:
         return result.why or "not measured"
-    if not result.is_of_candidate:
+    if not found.pairs:
         return f"none: {result.why}"
     if found.clock == "instructions":
         return _counted(found, result)

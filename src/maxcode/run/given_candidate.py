@@ -67,7 +67,9 @@ async def settled(
 ) -> Evaluation:
     """The evaluation on fresh pairs if the race found the candidate faster or slower, or if a tie must be decided."""
     timing = found.timing
-    if timing is None or not (timing.significant or timing.verdict in SLOWER or decides_slower):
+    if timing is None or timing.verdict == "same_code":
+        return found
+    if not (timing.significant or timing.verdict in SLOWER or decides_slower):
         return found
     state = State(problem, State(problem), Step(action, found, 0.0), (1, 0))
     return (await harness.settle(problem, [state], None))[state.id]

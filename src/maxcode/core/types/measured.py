@@ -12,7 +12,7 @@ from maxcode.core.types.facts import HotFunction
 from maxcode.core.types.problem import Clock
 
 RaceVerdict = Literal[
-    "faster", "slower", "tie", "dominated", "slower_by_wall", "noisy", "fewer", "more", "not_in_cpu_time"
+    "faster", "slower", "tie", "same_code", "dominated", "slower_by_wall", "noisy", "fewer", "more", "not_in_cpu_time"
 ]
 
 WAITING = 0.95  # below this speed-up by the wall clock a candidate is slower, whatever its CPU time
@@ -66,7 +66,8 @@ class Timing:
     """A paired comparison with the original.
 
     ``speedup``: original seconds over candidate seconds (above 1 = faster).
-    ``significant``: whether the anytime-valid race decided; ``verdict`` says why the race stopped.
+    ``significant``: whether the anytime-valid race decided; ``verdict`` says why the race stopped, or "same_code" why
+    there was none: the compiler makes the same program of the candidate as of the original, so ``speedup`` is 1.
     ``confirmed``: measured on fresh pairs after the selection, in a build without precompiled headers.
     ``samples``: one (original, candidate) pair of summed seconds per pass.
     ``over_rival``: the same ratio against the incumbent, if it ran too.
@@ -236,11 +237,14 @@ class MachineCode:
 
     ``loops``: the number of loops of all functions.
     ``bodies``: the innermost loops that compute, those with the most work in an iteration first, capped.
+    ``digest``: SHA-256 of all that the build holds apart from names and line numbers: where it is equal, the compiler
+    made the same program; empty if unknown.
     """
 
     instructions: int = 0
     loops: int = 0
     bodies: tuple[LoopBody, ...] = ()
+    digest: str = ""
 
 
 @final

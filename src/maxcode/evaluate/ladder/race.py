@@ -43,10 +43,11 @@ Side = Literal["original", "incumbent", "candidate", "control"]  # control: the 
 @final
 @dataclass(frozen=True, slots=True)
 class RaceSide:
-    """A side of a race: its artefact, and its accepted outputs by test name."""
+    """A side of a race: its artefact, its accepted outputs by test name, and ``Built.code``, empty if nobody asks."""
 
     artefact: Blob
     outputs: Mapping[str, bytes]
+    code: str = ""
 
 
 class WrongOutput(Exception):

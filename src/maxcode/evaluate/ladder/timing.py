@@ -19,8 +19,9 @@ from maxcode.core.stats import COUNT_MARGIN, RaceRule
 from maxcode.core.types import Interval, RaceVerdict, Timing
 from maxcode.core.types.measured import WAITING
 from maxcode.evaluate.ladder import race as racing
+from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.instruction_count import BLIND, Uncounted, counted, speaks_to_valgrind
-from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import is_accepted
 from maxcode.evaluate.machine.pressure import stamps
@@ -71,6 +72,22 @@ async def confirm(
     seconds = await racing.confirm(by_clock, entries, timed, rule)
     verdict = _believed(found, seconds)
     return replace(found, confirmed=True, seconds=seconds, verdict=verdict, significant=verdict == "fewer")
+
+
+def unraced(admitted: Admitted, built: Built) -> Timing | None:
+    """The timing of a candidate that compiles to the same program as the original, without a race.
+
+    None for all others, and where a rate is wanted, which only a race gives."""
+    if built.code != admitted.original.code or admitted.peak_gflops or admitted.memory is not None:
+        return None
+    return Timing(admitted.problem.goal, Interval(1.0, 1.0, 1.0, 1.0), significant=False, verdict="same_code", pairs=0)
+
+
+def ruled(timing: Timing, admitted: Admitted, built: Built) -> Timing:
+    """A race's timing; of a candidate that compiles to the same program as the original nothing is significant."""
+    if built.code != admitted.original.code:
+        return timing
+    return replace(timing, significant=False, verdict="same_code")
 
 
 def warnings_of(timing: Timing) -> tuple[str, ...]:

@@ -4,8 +4,8 @@
 
 It has two roles on one machine.  ``Evaluator``: evaluates candidates, for search and training alike.  ``Referee``: at
 the end of a batch, chooses the incumbent on fresh pairs and fresh builds.  It limits its own concurrency
-(``sandbox/lanes.py``) and caches builds and samples, never verdicts.  What differs between the two kinds is in
-``kinds.py``, in the workload of an input, and in the source of inputs.
+(``sandbox/lanes.py``) and caches builds and samples, never verdicts; programs that compile to the same share samples.
+What differs between the two kinds is in ``kinds.py``, in the workload of an input, and in the source of inputs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, build_original, identity, 
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
-from maxcode.evaluate.ladder.timing import confirm, playoff, race, remember
+from maxcode.evaluate.ladder.timing import confirm, playoff, race, remember, ruled, unraced
 from maxcode.evaluate.ladder.unwritten import chosen, depends, refusal
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
@@ -238,9 +238,9 @@ class ProgramEvaluator:
     ) -> Evaluation:
         program, built, verified = candidate
         assert built.artefact is not None
-        key = f"{identity(problem)} {built.artefact.sha256}"
+        key = f"{identity(problem)} {built.code}"
         async with self._racing.of(key):  # a duplicate waits for this race and reuses it
-            timing = self._timings.get(key)
+            timing = self._timings.get(key) or unraced(admitted, built)
             if timing is None:
                 entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
                 incumbent_entry = await self._incumbent(problem, program, incumbent)
@@ -248,7 +248,7 @@ class ProgramEvaluator:
                 if self._ahead is not None:
                     self._ahead.is_raced.set()
                 try:
-                    timing = await self._race(admitted, entries, beside)
+                    timing = ruled(await self._race(admitted, entries, beside), admitted, built)
                 except WrongOutput as wrong:
                     return wrong_while_timed(found, wrong)
                 if self._remembers and timing.verdict not in (
@@ -327,7 +327,7 @@ class ProgramEvaluator:
         if found.outcome is not Outcome.CORRECT:
             return found
         failure = await self._unseen.failure(admitted, built.artefact) if on_made else None
-        return RaceSide(built.artefact, verified.outputs) if failure is None else failure
+        return RaceSide(built.artefact, verified.outputs, built.code) if failure is None else failure
 
     async def _wins(
         self,
@@ -374,7 +374,7 @@ class ProgramEvaluator:
         """The evaluation with the timing on fresh pairs, or without one if a timed run failed."""
         assert state.step is not None
         found = state.step.evaluation
-        key = f"{identity(admitted.problem)} {entry.artefact.sha256}"
+        key = f"{identity(admitted.problem)} {entry.code}"
         if key not in self._confirmations:  # once: a repeated proposal must not get another chance
             sides = self._sides(admitted, entry)
             try:

@@ -95,6 +95,7 @@ def standing(slot: Slot) -> str:
 
 _WHY = {
     "tie": "not significant",
+    "same_code": "the same program",
     "slower": "slower",
     "dominated": "slower than the best",
     "more": "more instructions",
