@@ -198,6 +198,7 @@ def test_a_build_from_elsewhere_is_taken_only_whole_and_from_the_same_toolchain(
     artefact = sent.artefact
     taken = checked(artefact, artefact.toolchain)
     assert taken is not None and taken.artefact is not None and taken.artefact.read() == artefact.data
+    assert taken.machine_code is not None and taken.machine_code.digest
     assert checked(replace(artefact, data=artefact.data[:-1] + b"x"), artefact.toolchain) is None
     assert checked(artefact, "another compiler") is None
     assert isinstance(broken, BuildResult) and broken.unbuilt is not None and broken.unbuilt.outcome is Outcome.UNBUILT

@@ -92,7 +92,7 @@ def checked(artefact: BuiltProgram, toolchain: str) -> Built | None:
     """A build that another worker made; None if it is damaged, or made with another toolchain."""
     if artefact.toolchain != toolchain or hashlib.sha256(artefact.data).hexdigest() != artefact.sha256:
         return None
-    return Built(Blob.of(artefact.data), "", artefact.diagnostics, artefact.remarks)
+    return Built(Blob.of(artefact.data), "", artefact.diagnostics, artefact.remarks, artefact.machine_code)
 
 
 @final
@@ -155,6 +155,7 @@ class NodeEvaluators:
             await self.toolchain(task.problem),
             built.diagnostics,
             built.remarks,
+            built.machine_code,
         )
         return BuildResult(artefact=artefact, seconds=seconds)
 

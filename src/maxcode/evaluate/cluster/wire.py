@@ -17,7 +17,18 @@ from typing import Literal, final
 import msgspec
 
 from maxcode.core.files import TEST, read_file
-from maxcode.core.types import Case, Evaluation, Facts, Machine, Problem, Program, Remark, State, StateId
+from maxcode.core.types import (
+    Case,
+    Evaluation,
+    Facts,
+    Machine,
+    MachineCode,
+    Problem,
+    Program,
+    Remark,
+    State,
+    StateId,
+)
 from maxcode.errors import InputError, MachineError, MaxcodeError, UnsafeError
 from maxcode.evaluate.harness_protocol import MeasureOptions
 
@@ -60,6 +71,7 @@ class BuiltProgram:
     toolchain: str
     diagnostics: str = ""
     remarks: tuple[Remark, ...] = ()
+    machine_code: MachineCode | None = None
 
 
 @final
