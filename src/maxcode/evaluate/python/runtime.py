@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -101,8 +100,3 @@ def _shown(python: Path) -> tuple[str, tuple[tuple[Path, str], ...]]:
         return str(python), ()
     base = python.parents[1]
     return f"{PYTHON_FOLDER}/{python.relative_to(base)}", ((base, PYTHON_FOLDER),)
-
-
-def own_environment() -> str:
-    """The virtual environment that runs maxcode; empty if none does."""
-    return sys.prefix if sys.prefix != sys.base_prefix else ""
