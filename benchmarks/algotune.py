@@ -292,13 +292,15 @@ def judged(place: Path, task: str, model: str, out: Path, limit: float) -> Row:
 
 def evaluated(solver: Path, task: str, run: Path, limit: float, *further: str) -> Row:
     """What ``maxcode evaluate`` says of a solver, and its seconds; ``further``: options."""
-    began, against = time.monotonic(), f"algotune:{task}"
-    command = ["maxcode", "evaluate", str(solver), "--against", against, "--out", str(run), "--json", *further]
-    row: Row = {"command": shlex.join(command)}
+    began = time.monotonic()
+
+    def command(path: str, out: str) -> list[str]:
+        return ["maxcode", "evaluate", path, "--against", f"algotune:{task}", "--out", out, "--json", *further]
+
+    row: Row = {"command": shlex.join(command("/".join(solver.parts[-4:]), "RUN"))}  # in a checkout of AlgoTune
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", *command], capture_output=True, text=True, timeout=limit, check=False
-        )
+        argv = [sys.executable, "-m", *command(str(solver), str(run))]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         return row | {"verdict": "not measurable", "why": f"not finished after {limit:g} s", "seconds": limit}
     return row | read(done.stdout, done.stderr) | {"seconds": round(time.monotonic() - began, 1)}
@@ -310,7 +312,7 @@ def judged_anew(row: Row, text: str, out: Path, limit: float) -> Row:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "solver.py").write_text(text + ANEW)
     again = evaluated(folder / "solver.py", row["task"], folder / "run", limit, "--no-certificate")
-    row["anew"] = {key: again[key] for key in ("command", "verdict", "why", "speedup", "seconds") if key in again}
+    row["anew"] = {key: again[key] for key in ("verdict", "why", "speedup", "seconds") if key in again}
     if again["verdict"] in ("confirmed", "in doubt", "not faster") and again.get("outcome") == "correct":
         row |= {"verdict": "refused", "why": f"{ONE_OBJECT}: {row['why']}"}
     return row
