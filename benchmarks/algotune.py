@@ -9,7 +9,7 @@ Each pair of a task and a model is one ``maxcode evaluate results/MODEL/TASK/sol
 RUN``: fresh inputs from the task's own generator, its own ``is_solution``, the original and the solver in sandboxes
 of their own, timed in pairs.  A row is one line of OUT/rows.jsonl: what AlgoTune's table claims, and what is found
 here.  The same command resumes; rows that are there are not made again.  ``--certify`` then gives the run folder of
-each confirmed solver its certificate, which ``maxcode verify`` measures again.  ``--table`` only prints the table.
+each confirmed solver its certificate, which ``maxcode verify`` measures again.  ``--table`` only prints the tables.
 
 OUT/environment.json has what all rows share: the commits, the packages, the machine.  A sitting elsewhere is refused.
 The tasks are those that import nothing beyond NumPy, SciPy and networkx, the quickest first by AlgoTune's own times.
@@ -55,7 +55,7 @@ from maxcode.evaluate.harness_protocol import HarnessTerms
 from maxcode.evaluate.machine.machine import BUSY_STAMP, describe
 from maxcode.problems import load
 from maxcode.problems.algotune import model_folder, slug
-from solvers.verdicts import Row, line, read, report
+from solvers.verdicts import Row, by_task, line, read, report
 
 # behind a solver: what AlgoTune does, so that an object that keeps something from call to call is judged by its results
 ANEW = """
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/algotune"))
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no further pair after so many minutes")
     parser.add_argument("--limit", type=float, default=900, help="seconds for one pair, or one task of --admit")
-    parser.add_argument("--table", action="store_true", help="only print the table of the rows that are there")
+    parser.add_argument("--table", action="store_true", help="only print the tables of the rows that are there")
     parser.add_argument("--admit", action="store_true", help="admit tasks, and time each against itself")
     parser.add_argument("--certify", action="store_true", help="make the certificates of confirmed solvers")
     options = parser.parse_args()
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def judge_all(options: argparse.Namespace, place: Path) -> None:
-    """Judges the solvers that have no row yet, and prints the table of all."""
+    """Judges the solvers that have no row yet, and prints the tables of all."""
     rows = resumed(options.out / "rows.jsonl")
     if not options.table:
         keep_environment(options.out / "environment.json", place)
@@ -113,7 +113,7 @@ def judge_all(options: argparse.Namespace, place: Path) -> None:
                 with (options.out / "rows.jsonl").open("a") as file:
                     file.write(json.dumps(row) + "\n")
                 print(line(row), flush=True)
-    print(report(rows.values()))
+    print(f"{report(rows.values())}\n\n{by_task(rows.values())}")
 
 
 def certify_all(options: argparse.Namespace, place: Path) -> None:
@@ -130,7 +130,7 @@ def certify_all(options: argparse.Namespace, place: Path) -> None:
                 with (options.out / "rows.jsonl").open("a") as file:
                     file.write(json.dumps(row) + "\n")
             print(line(row), "" if path.exists() else f"no certificate: {found.get('why', '')}", flush=True)
-    print(report(rows.values()))
+    print(f"{report(rows.values())}\n\n{by_task(rows.values())}")
 
 
 def is_open(row: Row | None) -> bool:

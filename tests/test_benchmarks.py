@@ -506,6 +506,11 @@ def test_published_solvers_are_counted_with_what_was_claimed(module: Any, tmp_pa
     fast = {"task": "pair_sums", "model": "Fast One", "claimed": 20.5} | script.read(json.dumps(answer), "")
     wrong = {**fast, "model": "Wrong One"} | script.read(json.dumps({"outcome": "wrong", "reasons": ["no total"]}), "")
     assert script.report([row, fast, wrong]).splitlines()[-1] == "| all | 3 | 1 | 0 | 0 | 1 | 0 | 1 | 20.50, 4.00 (1) |"
+    assert script.by_task([row, fast, wrong]).splitlines() == [
+        "| task | Built One (high) | Fast One | Wrong One |",
+        "|---|---|---|---|",
+        "| pair_sums | none: not measurable | 20.50: **4.00** [3.90, 4.10] | 20.50: wrong |",
+    ]
 
 
 def test_a_task_of_algotune_is_admitted_and_timed_against_itself(

@@ -91,5 +91,24 @@ def cells(name: str, rows: Sequence[Row]) -> str:
     return f"| {name} | {len(rows)} | " + " | ".join(str(counts[one]) for one in VERDICTS) + f" | {told} |"
 
 
+def by_task(rows: Iterable[Row]) -> str:
+    """Every pair of a task and a model: what was claimed, and what was found."""
+    found = {(row["task"], row["model"]): row for row in rows}
+    models = sorted({model for _, model in found})
+    lines = ["| task | " + " | ".join(models) + " |", "|---" * (len(models) + 1) + "|"]
+    for task in dict.fromkeys(task for task, _ in found):
+        lines.append(f"| {task} | " + " | ".join(cell(found.get((task, model))) for model in models) + " |")
+    return "\n".join(lines)
+
+
+def cell(row: Row | None) -> str:
+    """One pair: ``3.91: 3.21 [3.15, 3.28]``, or the verdict in place of a speed-up that is not confirmed."""
+    if row is None:
+        return ""
+    said = f"{row['claimed']:.2f}" if row["claimed"] is not None else "none"
+    found = "**{:.2f}** [{:.2f}, {:.2f}]".format(*row["speedup"]) if row["verdict"] == "confirmed" else row["verdict"]
+    return f"{said}: {found}"
+
+
 def geometric(values: Sequence[float]) -> float:
     return math.exp(sum(math.log(value) for value in values) / len(values)) if values else math.nan
