@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
+from click.testing import CliRunner
 
+from maxcode.cli import cli
 from maxcode.errors import InputError
 from maxcode.problems import load
 from maxcode.problems.recording.capture import Captured, capture
@@ -156,6 +159,14 @@ def test_calls_that_cannot_be_made_in_the_sandbox_are_left_out_and_told(project:
     found = recorded(project, "size")
     assert (found.kept, found.changed) == (6, 0)
     assert found.notes == ("6 calls cannot be made in the sandbox: ModuleNotFoundError: No module named 'helpers'",)
+
+
+@pytest.mark.sandbox
+def test_an_agent_reads_what_was_recorded_as_json(project: Path, tmp_path: Path) -> None:
+    command = f"WORDS='a b' {SYSTEM} {shlex.quote(str(project / 'tests.py'))}"
+    words = ["capture", command, "--function", "lazykit:square", "--out", str(tmp_path / "square"), "--json"]
+    found = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
+    assert found == {"problem": str(tmp_path / "square"), "calls": {"made": 12, "kept": 6}, "notes": []}
 
 
 @pytest.mark.sandbox
