@@ -146,6 +146,9 @@ def test_without_room_for_a_copy_the_host_is_shared_and_every_result_says_so(
 
 def test_a_blob_has_the_hash_of_its_bytes_however_it_was_made() -> None:
     whole, joined = Blob.of(b"abc"), Blob.joined([b"a", memoryview(b"bc")])
+    with Blob.joined([2, b"a", 100_000, memoryview(b"bc"), 0, 3]) as sparse:
+        assert sparse.read() == b"\0\0a" + bytes(100_000) + b"bc\0\0\0" and sparse.size == 100_008
+        assert os.fstat(sparse.fd).st_blocks * 512 < sparse.size, "zeros take no memory"
     assert whole.sha256 == joined.sha256 == joined.copy().sha256 == hashlib.sha256(b"abc").hexdigest()
 
 

@@ -72,9 +72,9 @@ class Blob:
         return cls(_filled(data), len(data), hashlib.sha256(data).hexdigest())
 
     @classmethod
-    def joined(cls, parts: Sequence[bytes | memoryview]) -> Self:
-        """A blob with the bytes of all parts, which are copied once; its hash is computed when it is asked for."""
-        return cls(_filled(*parts), sum(map(len, parts)))
+    def joined(cls, parts: Sequence[bytes | memoryview | int]) -> Self:
+        """A blob with the bytes of all parts, copied once, and hashed when asked; a number is so many zeros."""
+        return cls(_filled(*parts), sum(part if isinstance(part, int) else len(part) for part in parts))
 
     @property
     def sha256(self) -> str:
@@ -92,8 +92,7 @@ class Blob:
 
     def copy(self) -> Self:
         """A new blob with the same bytes: a program can see the age of a file, and who else uses it."""
-        fd = _filled(self.read())
-        return type(self)(fd, self.size, self._known)
+        return type(self)(_filled(self.read()), self.size, self._known)
 
     def close(self) -> None:
         """Frees the memory; the blob cannot be used after that."""
@@ -377,12 +376,13 @@ def _seal(fd: int) -> None:
             time.sleep(_SEAL_WAIT_S)
 
 
-def _filled(*parts: bytes | memoryview) -> int:
-    """A sealed memory file with the bytes of all parts."""
+def _filled(*parts: bytes | memoryview | int) -> int:
+    """A sealed memory file with the bytes of all parts, as in ``Blob.joined``."""
     fd = _memory_file()
     with open(fd, "wb", closefd=False) as file:
         for part in parts:
-            file.write(part)
+            file.seek(part, os.SEEK_CUR) if isinstance(part, int) else file.write(part)
+        file.truncate()
     _seal(fd)
     return fd
 

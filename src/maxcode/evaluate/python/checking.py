@@ -22,7 +22,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.original_runs import spending
 from maxcode.evaluate.ladder.race import Side
 from maxcode.evaluate.python.comparing import told
-from maxcode.evaluate.python.nodes import Reader, Unreadable, one_piece
+from maxcode.evaluate.python.nodes import Reader, Unreadable, in_slot
 from maxcode.evaluate.python.sides import Layout, SideStarter
 from maxcode.evaluate.rounds.round import RoundFailed, last_words
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
@@ -99,16 +99,16 @@ class Checker:
         self, calls: Calls, name: Side, inputs: bytes, given: Sequence[Given], parts: Sequence[int]
     ) -> Ran:
         layout, memory = self.layout, memoryview(inputs)
-        slots: list[bytes | memoryview] = []
+        slots: list[bytes | memoryview | int] = []
         for slot, one in enumerate(given):
             if slot not in parts:
-                slots.append(bytes(layout.capacity + layout.results))  # the driver passes over it
+                slots.append(layout.capacity + layout.results)  # zeros: the driver passes over it
                 continue
             try:
-                results = one_piece(one.results, layout.results)
+                results = in_slot(one.results, layout.results)
             except ValueError as error:
                 raise RoundFailed(name, f"its results are too large: {error}", None) from error
-            slots += [memory[slot * layout.capacity : (slot + 1) * layout.capacity], results]
+            slots += [memory[slot * layout.capacity : (slot + 1) * layout.capacity], *results]
         limits = self.stage.round_limits(False, layout.slots)
         if layout.checks == "first":
             limits = (MOST_CHECK_S * layout.batch, 3 * MOST_CHECK_S * layout.batch)

@@ -268,10 +268,12 @@ def gathered(memory: memoryview) -> tuple[list[memoryview], memoryview]:
     return found, memory[at:]
 
 
-def one_piece(parts: Sequence[memoryview], size: int) -> bytes:
-    """A message in one piece, as a process of the user reads it, padded to ``size``; ValueError if it is larger."""
+def in_slot(parts: Sequence[memoryview], size: int) -> list[bytes | memoryview | int]:
+    """A message as a process of the user reads it, in a slot of ``size`` bytes: its pieces, and numbers of zeros
+    between them.  ValueError if it is larger."""
     head = struct.pack(f"<{1 + len(parts)}Q", len(parts), *map(len, parts))
-    whole = b"".join(bytes(one).ljust(-(-len(one) // ALIGNED) * ALIGNED, b"\0") for one in (head, *parts))
-    if len(whole) > size:
-        raise ValueError(f"a message of {len(whole)} bytes in place of {size} at most")
-    return whole.ljust(size, b"\0")
+    found = [piece for one in (head, *parts) for piece in (one, -len(one) % ALIGNED)]
+    taken = sum(piece if isinstance(piece, int) else len(piece) for piece in found)
+    if taken > size:
+        raise ValueError(f"a message of {taken} bytes in place of {size} at most")
+    return [*found, size - taken]

@@ -93,7 +93,7 @@ class PythonTrack:
         inputs, self._seeds = await self._makers.make(calls or seeds), seeds
         names = list(self._sides)
         self._order.shuffle(names)
-        with Blob.of(inputs) as blob:
+        with Blob.joined([inputs]) as blob:
             found = {name: answered(name, await self._called(name, blob)) for name in names}
             if self.idle is not None:
                 limits = self._stage.round_limits(False, self._layout.slots)
