@@ -5,11 +5,11 @@
                             [--out runs/rl]
     python benchmarks/rl.py --held-out FOLDER|SUITE:NAME ... [--nests 8] [--at 4 8 16] ...     (learning/transfer.py)
 
-All share one corpus and one pre-trained policy (seed 0).  Every variant is trained with the first seed, the default one
-(max@k+archive) and those of `NAMED` with all seeds.  A policy's figures are those of new answers, measured apart from
+All share one corpus and one pre-trained policy (seed 0).  Every variant is trained with the first seed, the first of
+`--variants` and those of `NAMED` with all seeds.  A policy's figures are those of new answers, measured apart from
 training (`maxcode/train/assess.py`).
 
-The others, at as many distinct kernels as the default variant measured with that seed (those with which its archive
+The others, at as many distinct kernels as the first variant measured with that seed (those with which its archive
 began count): kernels of the corpus and new draws of its generator, both of random legal schedules; best of N answers of
 the pre-trained policy; the search `elites+maxcode` of `maxcode optimize`, by the policy `kernels` with the same
 transformations.  "best" is the fastest of each in a last race of one sitting (`learning/finals.py`), so that no lucky
@@ -179,10 +179,10 @@ def rows(
     """All cells, finished ones from their files: the arms, and the last race of each seed."""
     found = [kept(setting, "base", lambda: base(setting))]
     for variant in variants:
-        for seed in seeds if variant in (DEFAULT, *NAMED) else seeds[:1]:
+        for seed in seeds if variant in (variants[0], *NAMED) else seeds[:1]:
             train = partial(trained, setting, variant, seed)
             found.append(kept(setting, f"{variant}-{seed}", train, {"variant": changes_of(variant)}))
-    for seed, count in [(row["seed"], row["kernels"]) for row in found if row["variant"] == DEFAULT]:
+    for seed, count in [(row["seed"], row["kernels"]) for row in found if row["variant"] == variants[0]]:
         for kind in kinds:
             found.append(kept(setting, f"{kind}-{seed}", partial(beside, setting, kind, count, seed), {"count": count}))
     races = []
@@ -234,10 +234,10 @@ def by_stage(row: Row) -> Iterator[str]:
             yield f"{row['variant']:28} {row['seed']:4}  {place}: {unique} of {one['answers']} unique, {told}"
 
 
-def ratios(found: Mapping[str, Sequence[Row]], arms: Sequence[str]) -> Iterator[str]:
-    """The best of the default variant over that of each other arm, by seed and over the seeds."""
+def ratios(found: Mapping[str, Sequence[Row]], first: str, arms: Sequence[str]) -> Iterator[str]:
+    """The best of the first variant over that of each other arm, by seed and over the seeds."""
     for arm in arms:
-        known = [(one["seed"], ratio) for one in found["races"] if (ratio := over(one, DEFAULT, arm)) is not None]
+        known = [(one["seed"], ratio) for one in found["races"] if (ratio := over(one, first, arm)) is not None]
         if known:
             each = ", ".join(f"seed {seed} {interval(ratio)}" for seed, ratio in known)
             mean = geometric_mean([ratio["value"] for _, ratio in known])
@@ -248,7 +248,7 @@ def table(found: Mapping[str, Sequence[Row]]) -> str:
     """All rows, the ratios of the last races, the stages, and the time of the parts of the steps."""
     arms = list(dict.fromkeys(row["variant"] for row in found["rows"] if "finalists" in row))
     lines = [HEAD, *(shown(found, row) for row in found["rows"]), ""]
-    lines += [*ratios(found, [arm for arm in arms if arm != DEFAULT]), ""]
+    lines += [*ratios(found, arms[0], arms[1:]), ""]
     lines += [line for row in found["rows"] for line in by_stage(row)] + [""]
     for row in found["rows"]:
         if "step" in row:
