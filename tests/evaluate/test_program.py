@@ -29,6 +29,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.verify import job_for
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Blob, Sandbox
+from tests.support.counting import ALIKE
 from tests.support.counting import FAST as CLOSED
 from tests.support.counting import SLOW as COUNT
 from tests.support.rules import SHORT
@@ -133,7 +134,7 @@ def test_a_faster_program_wins_the_race_and_is_confirmed_on_fresh_pairs(
 
 
 def test_the_program_itself_is_no_faster_than_itself(judge: Callable[[str], Evaluation]) -> None:
-    found = judge(COUNT + "/* the same */\n")
+    found = judge(ALIKE)
     assert found.outcome is Outcome.CORRECT
     assert found.timing is not None
     assert not found.timing.significant
@@ -193,7 +194,7 @@ def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
 
 @pytest.mark.slow
 def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> None:
-    actions = [Action(Program({"count.c": COUNT.replace("sum += i", f"sum += i + {k} - {k}")})) for k in (3, 4)]
+    actions = [Action(Program({"count.c": ALIKE.replace("sum += i", f"sum += i + {k} - {k}")})) for k in (3, 4)]
     found: dict[int, Evaluation] = {}
 
     async def both() -> None:
@@ -211,7 +212,7 @@ def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> No
 
 @pytest.mark.slow
 def test_a_race_that_a_rival_ended_is_run_again_without_it(bench: ProgramEvaluator, admitted: Admitted) -> None:
-    same, incumbent = (Action(Program({"count.c": text})) for text in (COUNT.replace("i++", "i += 1"), CLOSED))
+    same, incumbent = (Action(Program({"count.c": text})) for text in (ALIKE, CLOSED))
     beaten = anyio.run(bench.evaluate, admitted.problem, same, incumbent)
     alone = anyio.run(bench.evaluate, admitted.problem, same)
     assert beaten.timing is not None
@@ -222,7 +223,7 @@ def test_a_race_that_a_rival_ended_is_run_again_without_it(bench: ProgramEvaluat
 
 @pytest.mark.slow
 def test_the_same_artefact_is_not_raced_twice(bench: ProgramEvaluator, admitted: Admitted) -> None:
-    again = COUNT.replace("sum += i", "sum += i + 0")
+    again = ALIKE.replace("sum += i", "sum += i + 0")
     first = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": again})))
     second = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": again})))
     assert first.timing is not None

@@ -33,7 +33,7 @@ from maxcode.observe.feedback import feedback_lines, result_line
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.testing import exact_timing
-from tests.support.counting import FAST, SLOW
+from tests.support.counting import ALIKE, FAST, SLOW
 from tests.support.rules import SHORT
 
 SIZES = {"small": 10, "middle": 100_000_000, "big": 200_000_000}
@@ -169,7 +169,7 @@ def test_fewer_instructions_are_found_without_a_race_and_confirmed_with_seconds_
 
 @pytest.mark.slow
 def test_as_many_or_more_instructions_are_not_significant(judge: Callable[[str], Evaluation]) -> None:
-    same = judge(SLOW.replace("sum = 0;", "sum = 0; static volatile int more; more = 1;")).timing
+    same = judge(ALIKE).timing
     assert same is not None
     assert (same.verdict, same.significant) == ("tie", False)
     more = judge(SLOW.replace("sum += i;", "sum += i; __asm__ volatile(\"nop\");")).timing  # fmt: skip

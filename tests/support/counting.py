@@ -1,7 +1,8 @@
 """A slow C program that several tests share: it adds up 0 to n - 1 in a loop that the compiler must keep.
 
 ``FAST`` has the closed form: hundreds of times faster, so short that its time is mostly noise.  ``QUARTER`` adds up
-four numbers at a time: about four times faster, and steady enough that a confirmation soon ends.
+four numbers at a time: about four times faster, and steady enough that a confirmation soon ends.  ``ALIKE`` is as
+slow, and compiles to another program.
 """
 
 from pathlib import Path
@@ -21,6 +22,7 @@ BY_FOUR = (
     'long i = 0;\n    for (; i + 4 <= n; i += 4) { sum += 4 * i + 6; __asm__ volatile("" : "+r"(sum)); }\n'
     "    for (; i < n; i++) sum += i;"
 )
+ALIKE = SLOW.replace("sum = 0;", "sum = 0; static volatile int more; more = 1;")
 QUARTER = SLOW.replace(LOOP, BY_FOUR)
 
 
