@@ -13,6 +13,7 @@ from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
 from maxcode.policy.rules.kernels.macro_uses import words_behind
+from maxcode.policy.rules.kernels.memory import lent
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -110,7 +111,7 @@ def _own(kernel: Kernel) -> set[str]:
     found = {one.name for one in kernel.function.parameters if one.kind == "value"}
     found |= {item.name for item in every(kernel.body) if isinstance(item, Declare)}
     text = text_of(kernel.function.node)
-    return {name for name in found if re.search(rf"&\s*{name}\b", text) is None}
+    return {name for name in found - lent(kernel) if re.search(rf"&\s*{name}\b", text) is None}
 
 
 def _changed(kernel: Kernel, body: Body) -> set[str]:

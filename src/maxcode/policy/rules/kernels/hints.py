@@ -12,7 +12,20 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import parallel as is_parallel
-from maxcode.policy.rules.kernels.nest import Assign, Loop, Other, changed, children, put, substituted, words_in
+from maxcode.policy.rules.kernels.macro_uses import words_behind
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Loop,
+    Other,
+    changed,
+    children,
+    every,
+    is_shared,
+    printed,
+    put,
+    substituted,
+    words_in,
+)
 
 UNROLLS = (2, 4, 8)
 _Named = tuple[str] | tuple[str, tuple[str, Value]]  # the name of a step, and its parameter
@@ -68,12 +81,23 @@ def restrict(unit: Unit) -> Iterator[Edit]:
         pointers = [one for one in kernel.function.parameters if _plain_pointer(one)]
         if len(pointers) < 2 or any(word in item.text for item in kernel.body if isinstance(item, Other)):
             continue
+        if not _named_elsewhere(kernel).isdisjoint(one.name for one in pointers):
+            continue
         names = {one.name: kernel.fresh(f"{one.name}_r") for one in pointers}
         kinds = {one.name: f"{'const ' if one.const else ''}double *{word}" for one in pointers}
         aliases = [Other(f"{kinds[old]} {new} = {old};") for old, new in names.items()]
         body = changed(kernel.body, lambda text, names=names: substituted(text, names))  # type: ignore[misc]
         what = f"names {', '.join(names)} anew as arrays that do not overlap"
         yield kernel.edit("restrict", kernel.function.name, (), what, kernel.change((*aliases, *body)))
+
+
+def _named_elsewhere(kernel: Kernel) -> set[str]:
+    """The names that keep their meaning in the macros and the pragmas of a function, whatever its text calls them."""
+    behind = words_behind(kernel.unit, printed(kernel.body)) & kernel.unit.macros.keys()
+    macros = [kernel.unit.macros[name] for name in behind]
+    found = {token.text for one in macros for token in one.body if token.text not in (one.params or ())}
+    lines = (line for item in every(kernel.body) if isinstance(item, Loop) for line in item.pragmas)
+    return found.union(*map(words_in, lines))
 
 
 def _plain_pointer(one: Parameter) -> bool:
@@ -105,7 +129,9 @@ def parallel(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit):
         for spot in kernel.spots:
             long = not spot.above or any(isinstance(item, Loop) for item in spot.loop.body)
+            shared = any(isinstance(one, Loop) and is_shared(one) for one in every((spot.loop,)))
             free = long and not spot.loop.pragmas and not spot.shared and is_parallel(spot.loop, spot.above)
+            free = free and not shared
             if free and not any(is_parallel(one, spot.above[:depth]) for depth, one in enumerate(spot.above)):
                 what = f"shares the loop over {spot.loop.var} among threads"
                 yield _marked(kernel, spot, ("parallel",), what, "#pragma omp parallel for")

@@ -18,6 +18,7 @@ _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|undef)", re.MULTILINE)
 _EXPRESSION = re.compile(r"[\w\s.+\-*/%()\[\],<>!&|?:]+|(?:[<>=!]=|&&|\|\|)")
 _DOWN = re.compile(r"--\s*(\w+)|(\w+)\s*(?:--|-=)")
 _FIXED = PURE | {"acos", "asin", "sinh", "cosh", "tanh", "expf", "logf", "exp2", "expm1", "log1p"}
+_OPERATORS, _LOOSE = re.compile(r"[-+*/%<>=!&|^?:,]+"), re.compile(r"[<>=!&|^?:,]+")
 _MOVES = ("[", "++", "--", "=", "+=", "-=", "{", ";", "->", ".")
 
 Bodies = Mapping[str, tuple[tuple[str, ...] | None, str]]  # of macros, by name: parameters and text
@@ -77,14 +78,19 @@ def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY)
     return not depth or moving or _is_open(macro) or any(_moves(unit, one, names, depth - 1) for one in inner)
 
 
-def _is_open(macro: Macro) -> bool:
+def _is_open(macro: Macro, operators: re.Pattern[str] = _OPERATORS) -> bool:
     """Whether a neighbour may take a part of what a macro stands for: ``i * N`` the 100 of ``100 + 1``."""
     depth = 0
     for place, token in enumerate(macro.body):
         depth += (token.text in "([") - (token.text in ")]")
-        if not depth and place and re.fullmatch(r"[-+*/%<>=!&|^?:,]+", token.text):
+        if not depth and place and operators.fullmatch(token.text):
             return True
     return False
+
+
+def loose_macros(unit: Unit) -> frozenset[str]:
+    """The macros of which a sum beside them takes a part: ``n >> 1`` with ``+ 1`` is ``n >> (1 + 1)``."""
+    return frozenset(one.name for one in unit.macros.values() if _is_open(one, _LOOSE))
 
 
 def words_behind(unit: Unit, text: str) -> set[str]:

@@ -14,7 +14,7 @@ from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.nest import Assign, Declare, Item, Loop, Other, at, every, put_between, words_in
 
-_LENT = re.compile(r"&[\s(]*\w+[\s)]*|\[.*", re.DOTALL)  # the address of a variable, a lambda
+_LENT = re.compile(r"&[\s(]*\w+[\s)]*")  # the address of a variable
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
 
@@ -54,7 +54,7 @@ def is_fixed(kernel: Kernel, spot: Spot) -> bool:
     """Whether the end of a loop is affine in parameters that its whole nest does not change."""
     bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
     plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
-    changed_in = _lent(kernel)
+    changed_in = lent(kernel)
     for item in every((at(kernel.body, spot.path[:1]),)):
         unclear = [text for text, _ in sides(item) if elements(text) is None]
         changed_in |= words_behind(kernel.unit, " ".join(unclear))
@@ -70,9 +70,11 @@ def is_fixed(kernel: Kernel, spot: Spot) -> bool:
     return plain and not words_in(bound) & changed_in
 
 
-def _lent(kernel: Kernel) -> set[str]:
-    """The names of which a function takes the address, and those in its lambdas: a call elsewhere may change them."""
+def lent(kernel: Kernel) -> set[str]:
+    """The names of which a function takes the address, and those in its lambdas and in functions inside it: a call
+    elsewhere may change them."""
     start, end = kernel.function.body.start_byte, kernel.function.body.end_byte
-    nodes = kernel.unit.nodes("pointer_expression", "lambda_expression")
-    texts = (text_of(node) for node in nodes if start <= node.start_byte < end)
-    return {word for text in texts if _LENT.fullmatch(text) for word in words_in(text)}
+    nodes = kernel.unit.nodes("pointer_expression", "lambda_expression", "function_definition")
+    found = [node for node in nodes if start <= node.start_byte < end]
+    texts = (text_of(node) for node in found if node.type != "pointer_expression" or _LENT.fullmatch(text_of(node)))
+    return {word for text in texts for word in words_in(text)}

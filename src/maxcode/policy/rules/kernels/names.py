@@ -25,6 +25,7 @@ _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
 _FRACTION = re.compile(r"\d*\.\d*|\d+[eE]")
+_CALLED = re.compile(r"\b(?!(?:size|length|int|long|size_t|min|max|abs)\b)\w+ ?\(")  # what may have a fraction
 _OWN_MEMORY = re.compile(r"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:malloc|calloc|aligned_alloc)\(|new [\w: ]+\[")
 _OWNER = re.compile(
     r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
@@ -136,6 +137,19 @@ def _is_pure(unit: Unit, known: Iterable[Function]) -> bool:
     return True
 
 
+def of_any_type(unit: Unit, function: Function) -> frozenset[str]:
+    """The names that a function declares with a type that depends on something else."""
+    named = [(one.name, one.type) for one in (*declared_in(unit, function), *function.parameters)]
+    kinds = _template_types(unit) | {"auto", "__auto_type", "decltype"}
+    return frozenset(name for name, kind in named if not kinds.isdisjoint(re.findall(r"\w+", kind)))
+
+
+@lru_cache(maxsize=8)
+def _template_types(unit: Unit) -> frozenset[str]:
+    """The parameters of templates that stand for types."""
+    return frozenset(text_of(node).split()[-1] for node in unit.nodes("type_parameter_declaration"))
+
+
 def reals(unit: Unit, function: Function) -> frozenset[str]:
     """The numbers of a function that may have a fraction."""
     start = function.node.start_byte
@@ -143,6 +157,11 @@ def reals(unit: Unit, function: Function) -> frozenset[str]:
     named = [(one.name, one.type) for one in seen if one.form in ("plain", "reference")]
     named += [(one.name, one.type) for one in function.parameters if one.kind != "pointer"]
     macros = {one.name for one in unit.macros.values() if any(_FRACTION.match(token.text) for token in one.body)}
-    return frozenset(macros).union(
-        name for name, kind in named if re.search(r"\b(?:double|float)\b", unit.resolve(kind))
-    )
+    kinds = {"double", "float", *_template_types(unit)}
+    found = macros.union(name for name, kind in named if kinds & set(re.findall(r"\w+", unit.resolve(kind))))
+    made = [(one.name, text_of(one.value)) for one in seen if "auto" in one.type and one.value is not None]
+    for name, value in made:
+        fraction = any(_FRACTION.match(token.text) or token.text in found for token in lexed(value))
+        if fraction or _CALLED.search(value):
+            found.add(name)
+    return frozenset(found)

@@ -37,6 +37,9 @@ from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
+_FRACTION = re.compile(  # what a bound that may have one contains: an element, a call, a cast
+    r"[.\[]|\b(?!min\b|max\b|abs\b)\w+ ?\(|(?<!int)(?<!long)(?<!size_t)\) ?[\w(]|\b\d+[eE]"
+)
 _NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
 
 
@@ -288,7 +291,7 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
 def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product | None:
     """The product of three loops around ``W += a * b``; ``recurrent``: other rows of W may be a factor."""
     target, factors = elements(add.target), _factors(add.value)
-    if target is None or factors is None or len(target) != 1 or any("." in loop.high for loop in loops):
+    if target is None or factors is None or len(target) != 1 or any(_FRACTION.search(loop.high) for loop in loops):
         return None  # a loop up to 2.5 has three iterations, a size of 2.5 is 2
     ((a, g), (b, h)), scalars = factors
     if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):

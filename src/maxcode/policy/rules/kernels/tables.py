@@ -14,6 +14,7 @@ from maxcode.code.polyhedral.polynomials import coefficient, polynomial
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.memory import Array, may_free, with_arrays
+from maxcode.policy.rules.kernels.names import hides_access
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -24,6 +25,7 @@ from maxcode.policy.rules.kernels.nest import (
     Other,
     band_of,
     changed,
+    every,
     lexed,
     printed,
     substituted,
@@ -108,7 +110,7 @@ def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozense
         if part is None or loop is None or test is None:
             continue
         text = printed(part) + test
-        key = substituted(text, {loop.var: "index", held.name: "value"}) + loop.high
+        key = substituted(text, {loop.var: "0index", held.name: "0value"}) + loop.high  # no names of a program
         made = _under(test, (*part, Assign(f"@[{loop.var}]", "=", held.name)))
         fill = replace(loop, body=made, pragmas=())
         name = tables.name(key, f"{held.name}_of", (loop.high,), fill)
@@ -134,17 +136,14 @@ def _under(test: str, items: Body) -> Body:
 
 def _slice(start: Declare, core: Body) -> tuple[Item, ...] | None:
     """A declaration and the one loop that adds to it, if any; None if the value is cheap, or changed elsewhere."""
-    adding = [item for item in core if isinstance(item, Loop) and start.name in _targets(item)]
-    if any(isinstance(item, Assign) and item.target == start.name for item in core) or len(adding) > 1:
-        return None
-    if adding and _targets(adding[0]) != {start.name}:
+    adding = [item for item in core if start.name in _targets((item,))]
+    if len(adding) > 1 or not all(isinstance(item, Loop) and _targets((item,)) == {start.name} for item in adding):
         return None
     return (start, *adding) if adding or "(" in start.value else None
 
 
-def _targets(loop: Loop) -> set[str]:
-    inner = (_targets(item) for item in loop.body if isinstance(item, Loop))
-    return {item.target for item in loop.body if isinstance(item, Assign)}.union(*inner)
+def _targets(body: Body) -> set[str]:
+    return {item.target for item in every(body) if isinstance(item, Assign)}
 
 
 def _only_on(part: Sequence[Item], chain: list[Loop], core: Body, written: frozenset[str]) -> Loop | None:
@@ -166,13 +165,13 @@ def _is_pure(unit: Unit, name: str) -> bool:
         return False
     body = read(known[0].body)
     *rest, last = body or (Other(""),)
-    seen = effect(tuple(rest))
-    given = isinstance(last, Other) and last.text.startswith("return ") and elements(last.text[7:-1])
-    if given is None or given is False:
+    if not isinstance(last, Other) or not last.text.startswith("return "):
         return False
-    arrays = {access.array for access in seen.accesses} | {array for array, _ in given}
-    own = {one.name for one in known[0].parameters} >= arrays
-    return own and not seen.opaque and not seen.scalars and not seen.written
+    whole = (*rest, Declare("double", name, last.text.removeprefix("return ").removesuffix(";")))
+    seen = effect(whole)
+    own = {one.name for one in known[0].parameters} >= {access.array for access in seen.accesses}
+    plain = own and not seen.opaque and not seen.scalars and not seen.written
+    return plain and not known[0].body.has_error and not hides_access(unit, known[0], whole)
 
 
 # --------------------------------------------------------------------------------------------------- tables of factors
@@ -233,7 +232,7 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
     column, row = over
     if not (_has_rows_of(factor, row, column) or _has_rows_of(factor, column, row)):
         return factor
-    key = substituted(factor + test, {column.var: "column", row.var: "row"}) + row.high + column.high
+    key = substituted(factor + test, {column.var: "0column", row.var: "0row"}) + row.high + column.high
     index = f"{row.var} * {column.high} + {column.var}"
     inner = replace(column, body=_under(test, (Assign(f"@[{index}]", "=", factor),)), pragmas=())
     name = tables.name(key, "operand", (row.high, column.high), replace(row, body=(inner,), pragmas=()))
