@@ -93,7 +93,7 @@ def _unswitched(kernel: Kernel, spot: Spot) -> Branch | None:
         not fixed
         or re.search(r"[\[(]", branch.test)
         or not computes_anywhere(branch.test)
-        or words_in(branch.test) & _changed(kernel, loop.body)
+        or words_in(branch.test) & _changed(kernel, (loop,))
         or any(elements(text) is None for text in (branch.test, *_values(before)))
         or (not words_in(branch.test) <= _own(kernel) and effect((loop,), spot.above).opaque)
     ):
@@ -131,5 +131,5 @@ def _changed(kernel: Kernel, body: Body) -> set[str]:
             case Other(text=text):
                 found |= words_behind(kernel.unit, text)
                 continue
-        found |= {word for text in texts if elements(text) is None for word in words_in(text)}
+        found |= words_behind(kernel.unit, " ".join(text for text in texts if elements(text) is None))
     return found

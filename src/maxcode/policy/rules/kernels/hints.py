@@ -12,7 +12,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import parallel as is_parallel
-from maxcode.policy.rules.kernels.macro_uses import words_behind
+from maxcode.policy.rules.kernels.macro_uses import named_in_macros
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Loop,
@@ -93,11 +93,8 @@ def restrict(unit: Unit) -> Iterator[Edit]:
 
 def _named_elsewhere(kernel: Kernel) -> set[str]:
     """The names that keep their meaning in the macros and the pragmas of a function, whatever its text calls them."""
-    behind = words_behind(kernel.unit, printed(kernel.body)) & kernel.unit.macros.keys()
-    macros = [kernel.unit.macros[name] for name in behind]
-    found = {token.text for one in macros for token in one.body if token.text not in (one.params or ())}
     lines = (line for item in every(kernel.body) if isinstance(item, Loop) for line in item.pragmas)
-    return found.union(*map(words_in, lines))
+    return named_in_macros(kernel.unit, printed(kernel.body)).union(*map(words_in, lines))
 
 
 def _plain_pointer(one: Parameter) -> bool:

@@ -46,8 +46,7 @@ def counts_down_in_macro(unit: Unit, function: Function) -> bool:
     """Whether a macro that a function uses names a variable that counts down in it: loops over it are turned round."""
     text = unit.between(function.body.start_byte, function.body.end_byte)
     down = {name for pair in _DOWN.findall(text) for name in pair} if unit.macros else set[str]()
-    used = [unit.macros[word] for word in words_behind(unit, text) if word in unit.macros]
-    return any(token.text in down and token.text not in (one.params or ()) for one in used for token in one.body)
+    return not named_in_macros(unit, text).isdisjoint(down)
 
 
 def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
@@ -102,6 +101,12 @@ def words_behind(unit: Unit, text: str) -> set[str]:
             found.add(word)
             waiting += [token.text for token in unit.macros[word].body if token.is_word] if word in unit.macros else []
     return found
+
+
+def named_in_macros(unit: Unit, text: str) -> set[str]:
+    """The names in the macros that a text uses, also if they are in the text itself, without their parameters."""
+    used = [unit.macros[word] for word in words_behind(unit, text) if word in unit.macros]
+    return {token.text for one in used for token in one.body if token.is_word and token.text not in (one.params or ())}
 
 
 def is_of_parameters(macro: Macro) -> bool:

@@ -27,6 +27,7 @@ _POINTER = re.compile(
 _FRACTION = re.compile(r"\d*\.\d*|\d+[eE]")
 _CALLED = re.compile(r"\b(?!(?:size|length|int|long|size_t|min|max|abs)\b)\w+ ?\(")  # what may have a fraction
 _OWN_MEMORY = re.compile(r"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:malloc|calloc|aligned_alloc)\(|new [\w: ]+\[")
+_VECTOR_OF_BITS = re.compile(r"\bvector\s*<\s*bool\s*>")
 _OWNER = re.compile(
     r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
 )
@@ -44,7 +45,7 @@ def hides_access(unit: Unit, function: Function, body: Body) -> bool:
         or is_watched(unit, function.node.start_byte, function.node.end_byte)
         or "_Pragma" in text_of(function.node)
         or _has_cast_address(unit, function)
-        or bool(_before(body, "(") & _impure(unit))
+        or bool(_before(body, "(") & (_impure(unit) | _callable(unit, function)))
     )
 
 
@@ -106,7 +107,8 @@ def _owns(unit: Unit, kind: str) -> bool:
     if unit.language == "c":
         return True
     held = _OWNER.fullmatch(unit.resolve(kind))
-    return held is not None and held[1] != "bool"
+    bits = {"bool", *(_template_types(unit) if _VECTOR_OF_BITS.search(unit.text) else ())}
+    return held is not None and held[1] not in bits
 
 
 def _has_cast_address(unit: Unit, function: Function) -> bool:
@@ -114,6 +116,12 @@ def _has_cast_address(unit: Unit, function: Function) -> bool:
     text = " ".join(one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte))
     casts = re.findall(r"\( (\w+) \) \*", text)
     return any(kind.endswith("_t") or (kind in unit.aliases and kind not in unit.macros) for kind in casts)
+
+
+def _callable(unit: Unit, function: Function) -> set[str]:
+    """The variables and parameters that a function may call: lambdas, objects, pointers to functions."""
+    found = {one.name for one in (*declared_in(unit, function), *unit.variables) if one.home in (None, function)}
+    return found.union(*(re.findall(r"\w+", text_of(one.node)) for one in function.parameters))
 
 
 @lru_cache(maxsize=8)

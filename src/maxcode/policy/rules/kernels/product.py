@@ -291,7 +291,9 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
 def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product | None:
     """The product of three loops around ``W += a * b``; ``recurrent``: other rows of W may be a factor."""
     target, factors = elements(add.target), _factors(add.value)
-    if target is None or factors is None or len(target) != 1 or any(_FRACTION.search(loop.high) for loop in loops):
+    if target is None or factors is None or len(target) != 1:
+        return None
+    if any(elements(loop.high) is None or _FRACTION.search(loop.high) for loop in loops):
         return None  # a loop up to 2.5 has three iterations, a size of 2.5 is 2
     ((a, g), (b, h)), scalars = factors
     if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):

@@ -12,7 +12,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import cuts
-from maxcode.policy.rules.kernels.macro_uses import words_behind
+from maxcode.policy.rules.kernels.macro_uses import named_in_macros
 from maxcode.policy.rules.kernels.memory import Array, is_fixed, may_free, with_arrays
 from maxcode.policy.rules.kernels.nest import (
     Assign,
@@ -57,12 +57,7 @@ def _scalars(kernel: Kernel) -> dict[str, str]:
         made = _DECLARATION.fullmatch(item.text) if isinstance(item, Other) else None
         if made is not None:
             found |= dict.fromkeys(re.findall(r"\w+", made[2]), made[1])
-    others = [
-        words_behind(kernel.unit, item.text) - words_in(item.text)
-        for item in every(kernel.body)
-        if isinstance(item, Other)
-    ]
-    hidden = set[str]().union(*others)
+    hidden = named_in_macros(kernel.unit, printed(kernel.body)) if found else set[str]()
     return {name: kind for name, kind in found.items() if name not in hidden}
 
 
