@@ -45,7 +45,7 @@ _CALLED = re.compile(r"(\w+)\s*\(")
 _TEMPLATE = re.compile(r"(\w+) < ((?:[\w,*]+ |:: |< |>>? )*)>>?$")  # up to the arguments of a call
 _READERS = frozenset({"strlen", "strcmp", "strncmp"})  # they read elements that their text does not name
 _SYMBOL = re.compile(r"[\w +\-*/%()]+")  # an integer that has one value in the whole nest, if its names have
-_ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / \d+ \* \d+")  # where ``jam`` lets its last loop begin
+_ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / (\d+) \* \3")  # where ``jam`` lets its last loop begin
 
 
 @final

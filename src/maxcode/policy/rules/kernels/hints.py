@@ -27,6 +27,7 @@ from maxcode.policy.rules.kernels.nest import (
     words_in,
 )
 
+_OF_ONE_THREAD = frozenset({"threadprivate", "thread_local", "__thread", "_Thread_local"})
 UNROLLS = (2, 4, 8)
 _Named = tuple[str] | tuple[str, tuple[str, Value]]  # the name of a step, and its parameter
 
@@ -123,7 +124,7 @@ def prefetch(unit: Unit) -> Iterator[Edit]:
 def parallel(unit: Unit) -> Iterator[Edit]:
     """Divides the iterations of a loop among threads, if none depends on another: of a nest the outermost such loop,
     unless it is the innermost of all, which is too short."""
-    for kernel in kernels(unit):
+    for kernel in kernels(unit) if _OF_ONE_THREAD.isdisjoint(unit.words) else ():
         for spot in kernel.spots:
             long = not spot.above or any(isinstance(item, Loop) for item in spot.loop.body)
             shared = any(isinstance(one, Loop) and is_shared(one) for one in every((spot.loop,)))

@@ -16,7 +16,7 @@ from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
-from maxcode.code.source import text_of
+from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.kernels.effects import sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
 from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
@@ -90,7 +90,22 @@ def _is_array(unit: Unit, function: Function, name: str) -> bool:
             one.kind == "pointer" or unit.is_number(one.type) or _owns(unit, one.type) for one in given
         )
     outside = [one for one in unit.variables if one.name == name and one.home is None]
+    if not outside and (name in _members_of_unions(unit) or not _is_always_indexed(unit, function, name)):
+        return False  # of an anonymous union, or declared in another form
     return all(one.form == "array" or (one.form == "pointer" and steady) or _owns(unit, one.type) for one in outside)
+
+
+@lru_cache(maxsize=8)
+def _members_of_unions(unit: Unit) -> frozenset[str]:
+    """The names that share their memory with others."""
+    found = (walk(node) for node in unit.nodes("union_specifier"))
+    return frozenset(text_of(one) for nodes in found for one in nodes if one.type == "field_identifier")
+
+
+def _is_always_indexed(unit: Unit, function: Function, name: str) -> bool:
+    """Whether a function names an array only in front of an index."""
+    words = [one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte)]
+    return all(after == "[" for word, after in pairwise(words) if word == name)
 
 
 def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:

@@ -31,6 +31,7 @@ from maxcode.policy.rules.kernels.nest import (
 _NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "ptrdiff_t", "const double", "const int"})
 
 _TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them, which stays as it is
+_MORE = ("storage_class_specifier", "attribute_specifier", "attribute_declaration", "ms_declspec_modifier")
 _ALONE = re.compile(  # directives about no loop
     r"#(?!\s*pragma\b)|#\s*pragma\s+(?:omp\s+(?:barrier|task(?:wait|yield)|flush|cancel\w*|depobj|error|interop|scan"
     r"|target\s+(?:update|enter|exit))|acc\s+(?:wait|update|enter|exit|init|set|shutdown))\b"
@@ -209,7 +210,7 @@ def _one_more(bound: str) -> str | None:
 def _declarations(node: Node) -> tuple[Item, ...] | None:
     kind = node.child_by_field_name("type")
     qualified = [text_of(child) for child in node.children if child.type == "type_qualifier"]
-    if any(child.type == "storage_class_specifier" for child in node.children):
+    if any(child.type in _MORE for child in node.children):
         return None  # a static one keeps its value from call to call
     named = " ".join([*qualified, _flat(text_of(kind))]) if kind is not None else ""
     found: list[Item] = []
