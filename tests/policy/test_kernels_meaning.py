@@ -179,6 +179,57 @@ def test_a_call_is_seen_in_every_form(before: str, value: str, is_free: bool) ->
     assert bool(offered(text, "parallel", "cpp")) is is_free
 
 
+@pytest.mark.parametrize(
+    ("define", "value", "is_free"),
+    [
+        ("#define N 3", "(N) * B[i]", True),
+        ("enum { N = 3 };", "(N) * B[i]", True),
+        ("", "(n) * B[i]", True),
+        ("#define real double", "(real)*A", False),
+        ('#include "real.h"', "(real) *A", False),
+        ('#include "real.h"\n#define FIRST(p) ((real)*(p))', "FIRST(A)", False),
+    ],
+)
+def test_an_element_behind_a_cast_to_any_type_is_seen(define: str, value: str, is_free: bool) -> None:
+    text = f"{define}\n{function(f'for (int i = 1; i < n; i++) A[i] = {value};')}"
+    assert bool(offered(text, "parallel")) is is_free
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "is_free"),
+    [
+        ("static double a[9], b[9];", "", True),
+        ("extern double *a, *b;", "", True),
+        ("", "", True),  # of another file
+        ("static union { double a[9]; float b[18]; };", "", False),
+        ("", "auto [a, b] = views(A);", False),
+        ("", "auto &[a, b] = views;", False),
+    ],
+)
+def test_arrays_that_share_memory_in_other_forms_are_seen(outside: str, inside: str, is_free: bool) -> None:
+    text = f"{outside}\n{function(f'{inside} for (int i = 1; i < n; i++) a[i] = b[i - 1];')}"
+    assert bool(all_offers(text, "cpp")) is is_free
+
+
+def test_a_function_inside_another_is_left_alone() -> None:
+    inner = "void g(void) { for (int i = 1; i < n; i++) p[i] = A[i - 1]; }"
+    assert all_offers(function(f"double *p = A; {inner} g();")) == []
+
+
+def test_a_declaration_with_an_attribute_stays() -> None:
+    loop = "for (int i = 0; i < n; i++) A[i] = t;"
+    for kept in ("__attribute__((cleanup(g))) double t = 1;", "[[maybe_unused]] double t = 1;"):
+        assert kept in read(function(f"{kept} {loop}"), "cpp")
+
+
+@pytest.mark.parametrize("word", ["thread_local", "__thread", "_Thread_local"])
+def test_a_variable_of_one_thread_is_not_read_by_others(word: str) -> None:
+    loop = function("for (int i = 0; i < n; i++) A[i] = w[i % 9];")
+    assert offered(f"static double w[9];\n{loop}", "parallel")
+    assert offered(f"static {word} double w[9];\n{loop}", "parallel") == []
+    assert offered(f"static double w[9];\n#pragma omp threadprivate(w)\n{loop}", "parallel") == []
+
+
 def test_a_pointer_to_a_function_may_have_the_name_of_a_pure_one() -> None:
     text = "void f(int n, {}double *A) {{ for (int i = 0; i < n; i++) A[i] = pow(A[i], 2.0); }}"
     places = [bool(offered(text.format(given), "parallel")) for given in ("", "double (*pow)(double, double), ")]
@@ -193,6 +244,18 @@ def test_a_vector_of_any_type_may_be_one_of_bits(kind: str) -> None:
 int main() {{ std::vector<{kind}> a(9); f(9, a, 0); }}
 """
     assert bool(all_offers(text, "cpp")) == (kind == "char")
+
+
+def test_a_start_that_is_rounded_otherwise_may_be_below_zero() -> None:
+    nest = "for (int i = n / 4 * {}; i < n; i++) for (int j = 0; j < m; j++) A[i] += A[-1] * B[j];"
+    assert [bool(offered(function(nest.format(count)), "accumulators")) for count in (4, 8)] == [True, False]
+
+
+def test_only_a_constant_of_a_step_gets_another_value() -> None:
+    """A program may compute something else with pieces of another size, as with blocks at the diagonal."""
+    made = taken(function("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[j] += B[i];"), "tile(j in f")
+    assert offered(made, "retune")
+    assert offered(made.replace(" /* of a step */", ""), "retune") == []
 
 
 # --------------------------------------------------------------------------------------------------------------- tables

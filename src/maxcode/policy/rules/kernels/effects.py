@@ -34,7 +34,7 @@ from maxcode.policy.rules.kernels.nest import (
 )
 
 _INTEGERS = ("int", "long", "const int", "size_t", "ptrdiff_t")
-_TYPES = ("double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t")
+TYPES = frozenset({"double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t"})
 _ASSIGNS = re.compile(r"(?:[-+*/%&|^]|<<|>>)?=|(?:and|or|xor)_eq")
 _OBSCURE = frozenset({"++", "--", "&", "->", "->*", ".", "{", "throw", "new", "delete", "co_await", "co_yield", "asm"})
 _QUIET = re.compile(  # statements that change no number: pragmas, jumps, declarations, those that steps add
@@ -101,13 +101,13 @@ def _calls(token: Token, before: Sequence[str], pure: frozenset[str]) -> bool:
         return is_own or token.text not in pure or token.text in _READERS
     if token.text in (">", ">>") and (called := _TEMPLATE.search(" ".join((*before, token.text)))) is not None:
         return called[1] != "static_cast" or "*" in called[2]
-    is_cast = token.text == ")" and before[-1:] != [] and before[-1] in _TYPES
+    is_cast = token.text == ")" and before[-1:] != [] and before[-1] in TYPES
     return token.text in (")", "]") and not is_cast
 
 
 def _is_value(before: Sequence[str]) -> bool:
     """Whether a ``*`` after these words multiplies: they end with a value, and not with a type in brackets."""
-    cast = before[-1:] == [")"] and before[-2:-1] and before[-2] in _TYPES
+    cast = before[-1:] == [")"] and before[-2:-1] and before[-2] in TYPES
     return bool(before) and not cast and re.fullmatch(r"[\w.]+|[)\]]", before[-1]) is not None
 
 

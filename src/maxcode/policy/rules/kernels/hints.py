@@ -127,9 +127,8 @@ def parallel(unit: Unit) -> Iterator[Edit]:
     for kernel in kernels(unit) if _OF_ONE_THREAD.isdisjoint(unit.words) else ():
         for spot in kernel.spots:
             long = not spot.above or any(isinstance(item, Loop) for item in spot.loop.body)
-            shared = any(isinstance(one, Loop) and is_shared(one) for one in every((spot.loop,)))
-            free = long and not spot.loop.pragmas and not spot.shared and is_parallel(spot.loop, spot.above)
-            free = free and not shared
+            inner = any(isinstance(one, Loop) and is_shared(one) for one in every(spot.loop.body))
+            free = long and not spot.loop.pragmas and not (spot.shared or inner) and is_parallel(spot.loop, spot.above)
             if free and not any(is_parallel(one, spot.above[:depth]) for depth, one in enumerate(spot.above)):
                 what = f"shares the loop over {spot.loop.var} among threads"
                 yield _marked(kernel, spot, ("parallel",), what, "#pragma omp parallel for")

@@ -12,7 +12,7 @@ from typing import final
 from tree_sitter import Node
 
 from maxcode.code.cpp.aliases import is_given_one_array_twice
-from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.declarations import Function, ancestor
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
@@ -46,6 +46,7 @@ _KINDS = {
     "real": "double|float",
 }
 _UP_TO = r"(?:[\s*&>]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"  # to a name of a list
+OF_A_STEP = " /* of a step */"  # behind a constant: what uses it computes the same with another value
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 _NUMBERS = ("double", "float", "int", "long")
@@ -145,7 +146,7 @@ class Kernel:
         """The change that gives the function another body, with constants in front of it and blocks at the top of the
         file."""
         node = self.function.node
-        named = "".join(f"enum {{ {name} = {value} }};\n" for name, value in constants)
+        named = "".join(f"enum {{ {name} = {value} }};{OF_A_STEP}\n" for name, value in constants)
         patches = [Patch(self.function.body.start_byte, self.function.body.end_byte, f"{{\n{printed(body)}}}")]
         if named:
             while node.parent is not None and node.parent.type in ("template_declaration", "linkage_specification"):
@@ -194,9 +195,9 @@ def _ints(unit: Unit, function: Function) -> frozenset[str]:
 
 def _is_plain(unit: Unit, function: Function) -> bool:
     """Whether a function is read as it is: without what the grammar leaves out, such as a macro for the head of a loop,
-    without labels, and without names that are operators in C++."""
-    body = function.body
-    if body.has_error or _jumps(body) or counts_down_in_macro(unit, function):
+    without labels, without names that are operators in C++, and without the variables of a function around it."""
+    body, is_inside = function.body, ancestor(function.node, "function_definition") is not None
+    if is_inside or body.has_error or _jumps(body) or counts_down_in_macro(unit, function):
         return False
     own = unit.language == "c" and not SPELLED.isdisjoint(unit.words)
     return not own or not any(one.text in SPELLED for one in unit.tokens_in(body.start_byte, body.end_byte))

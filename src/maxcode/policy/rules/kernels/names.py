@@ -17,7 +17,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.kernels.effects import sides
+from maxcode.policy.rules.kernels.effects import TYPES, sides
 from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
 from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
 
@@ -44,7 +44,7 @@ def hides_access(unit: Unit, function: Function, body: Body) -> bool:
         or bool(hidden_macros(unit, function, body))
         or is_watched(unit, function.node.start_byte, function.node.end_byte)
         or "_Pragma" in text_of(function.node)
-        or _has_cast_address(unit, function)
+        or _has_cast_address(unit, function, body)
         or bool(_before(body, "(") & (_impure(unit) | _callable(unit, function)))
     )
 
@@ -126,11 +126,21 @@ def _owns(unit: Unit, kind: str) -> bool:
     return held is not None and held[1] not in bits
 
 
-def _has_cast_address(unit: Unit, function: Function) -> bool:
+def _has_cast_address(unit: Unit, function: Function, body: Body) -> bool:
     """Whether ``(type)*p`` reads an element: with a name of a type of its own it looks like a product."""
-    text = " ".join(one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte))
-    casts = re.findall(r"\( (\w+) \) \*", text)
-    return any(kind.endswith("_t") or (kind in unit.aliases and kind not in unit.macros) for kind in casts)
+    text = [one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte)]
+    text += [token.text for side in _texts(body) for token in lexed(side)]
+    casts = {kind for kind in re.findall(r"\( (\w+) \) \*", " ".join(text)) if not kind[0].isdigit()}
+    return not casts <= TYPES | _values(unit)
+
+
+@lru_cache(maxsize=8)
+def _values(unit: Unit) -> frozenset[str]:
+    """The names in a program that stand for values: variables, parameters, macros, enumerators."""
+    found = {one.name for one in unit.variables} | {p.name for one in unit.functions for p in one.parameters}
+    found |= {one.name for one in unit.macros.values() if TYPES.isdisjoint(token.text for token in one.body)}
+    named = (node.child_by_field_name("name") for node in unit.nodes("enumerator"))
+    return frozenset(found).union(text_of(one) for one in named if one is not None)
 
 
 def _callable(unit: Unit, function: Function) -> set[str]:
