@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 from maxcode.code.cpp.declarations import Function, Variable
 from maxcode.code.cpp.effects import effects
+from maxcode.code.cpp.points_to import meet, reached
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
@@ -41,6 +42,7 @@ def hides_access(unit: Unit, function: Function, body: Body) -> bool:
         any(_points_into(one.text) for one in every(body) if isinstance(one, Other))
         or bool(given & (_assigned(unit, function) | made))
         or not all(_is_array(unit, function, name) for name in _before(body, "["))
+        or _meet(unit, function, _before(body, "["))
         or bool(hidden_macros(unit, function, body))
         or is_watched(unit, function.node.start_byte, function.node.end_byte)
         or "_Pragma" in text_of(function.node)
@@ -93,6 +95,15 @@ def _is_array(unit: Unit, function: Function, name: str) -> bool:
     if not outside and (name in _members_of_unions(unit) or not _is_always_indexed(unit, function, name)):
         return False  # of an anonymous union, or declared in another form
     return all(one.form == "array" or (one.form == "pointer" and steady) or _owns(unit, one.type) for one in outside)
+
+
+def _meet(unit: Unit, function: Function, names: set[str]) -> bool:
+    """Whether a pointer that a function declares may point into another of these arrays: a call may keep it."""
+    own = {one.name for one in declared_in(unit, function) if one.form == "pointer"} & names
+    end = function.body.end_byte - 1
+    places = {name: reached(unit, [(name,)], end) for name in names} if own else {}
+    pairs = (product(places[one], places[other]) for one in own for other in names - {one})
+    return any(meet(*two) for pair in pairs for two in pair)
 
 
 @lru_cache(maxsize=8)
