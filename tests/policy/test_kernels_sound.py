@@ -200,6 +200,15 @@ def test_a_second_name_for_an_array_leaves_its_function_alone() -> None:
             assert offered(text.format(*both), step) == []
 
 
+@pytest.mark.parametrize("place", ["i", "2 * i + 1", "i % 4"])
+def test_a_step_adds_no_array_that_is_longer_than_those_of_the_nest(place: str) -> None:
+    head = "void f(int n, double *A, double *B)"
+    kept = f"for (int i = 0; i < n; i++) {{ double t = 2.0 * i; A[{place}] = t; B[{place}] = t + 1; }}"
+    tabled = f"for (int j = 0; j < 9; j++) for (int i = 0; i < n; i++) {{ double t = exp(i); A[{place}] += t; }}"
+    for step, loop in (("expand", kept), ("tabulate", tabled)):
+        assert bool(offered(f"{head} {{ {loop} }}", step)) == ("%" not in place), step
+
+
 def test_a_nest_that_may_be_left_early_gets_no_memory() -> None:
     assert "expand(j in f)" in offered(KEPT.replace("void f", "int f")[:-2] + "    return 0;\n}\n", "expand")
     for way in ("return;", "goto end;"):

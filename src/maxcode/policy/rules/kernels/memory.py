@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Change
-from maxcode.code.polyhedral.polynomials import polynomial
+from maxcode.code.polyhedral.polynomials import coefficient, polynomial
 from maxcode.code.source import Patch, text_of
-from maxcode.policy.rules.kernels.effects import elements, sides
+from maxcode.policy.rules.kernels.effects import Effect, elements, sides
 from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.nest import Assign, Declare, Item, Loop, Other, at, every, put_between, words_in
@@ -23,6 +23,13 @@ def may_free(kernel: Kernel, spot: Spot) -> bool:
     nest = at(kernel.body, spot.path[:1])
     inside = [words_behind(kernel.unit, item.text) for item in every((nest,)) if isinstance(item, Other)]
     return not any(words & {"return", "goto", "throw"} for words in inside)
+
+
+def has_an_element_each(seen: Effect, depth: int) -> bool:
+    """Whether an array has an element for each iteration of the loop below ``depth`` others: another is no larger."""
+    inside = (one for one in seen.accesses if one.index and len(one.levels) > depth)
+    moves = (coefficient(one.index[0] or {}, one.levels[depth].var) for one in inside)
+    return any(moves)
 
 
 @final

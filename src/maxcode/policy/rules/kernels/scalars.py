@@ -10,10 +10,11 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import cuts
 from maxcode.policy.rules.kernels.macro_uses import named_in_macros
-from maxcode.policy.rules.kernels.memory import Array, is_fixed, may_free, with_arrays
+from maxcode.policy.rules.kernels.memory import Array, has_an_element_each, is_fixed, may_free, with_arrays
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -142,6 +143,7 @@ def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
     if (
         not made
         or not plain
+        or not has_an_element_each(effect((loop,), spot.above), len(spot.above))
         or hides((loop,))
         or any(item.type not in ("double", "float") or item.name in named for item in made)
     ):

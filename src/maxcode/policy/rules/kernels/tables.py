@@ -13,7 +13,7 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.polynomials import coefficient, polynomial
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.memory import Array, may_free, with_arrays
+from maxcode.policy.rules.kernels.memory import Array, has_an_element_each, may_free, with_arrays
 from maxcode.policy.rules.kernels.names import hides_access
 from maxcode.policy.rules.kernels.nest import (
     Assign,
@@ -71,7 +71,8 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
         seen = effect((spot.loop,), pure=pure)
         if seen.opaque or seen.scalars or len(chain) < 2:
             continue
-        core = _tabulated(tables, chain, _separated(core), seen.written)
+        long = [loop for depth, loop in enumerate(chain) if has_an_element_each(seen, depth)]
+        core = _tabulated(tables, (chain, long), _separated(core), seen.written)
         if tables.names:
             what = f"computes {', '.join(tables.names)} before the loops"
             yield _edit("tabulate", spot, tables, nested(chain, core), what)
@@ -98,8 +99,12 @@ def _separated(core: Body) -> Body:
     return tuple(found)
 
 
-def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozenset[str]) -> Body:
-    """The core without the sums that depend on one loop alone; those go into tables."""
+def _tabulated(tables: _Tables, loops: tuple[list[Loop], list[Loop]], core: Body, written: frozenset[str]) -> Body:
+    """The core without the sums that depend on one loop alone; those go into tables.
+
+    ``loops``: those of the nest, and those of them that a table may have an element for.
+    """
+    chain, long = loops
     for start in [item for item in core if isinstance(item, Declare) and item.type == "double"]:
         position = next(k for k, item in enumerate(core) if isinstance(item, Declare) and item.name == start.name)
         held = core[position]
@@ -107,7 +112,7 @@ def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozense
         part = _slice(held, core)
         loop = _only_on(part, chain, core, written) if part is not None else None
         test = _runs(chain, [loop]) if loop is not None else None
-        if part is None or loop is None or test is None:
+        if part is None or loop is None or test is None or loop not in long:
             continue
         text = printed(part) + test
         key = substituted(text, {loop.var: "0index", held.name: "0value"}) + loop.high  # no names of a program
