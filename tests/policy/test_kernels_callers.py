@@ -122,6 +122,22 @@ void f(int n, double *A) {{
     assert bool(offered(text, "parallel")) is is_free
 
 
+@pytest.mark.parametrize(
+    ("macro", "value", "is_free"),
+    [
+        ("#define N 9", "B[i - 1]", True),
+        ("#define TAIL (A + 1)", "TAIL[i]", False),
+        ("#define SAME A", "SAME[i - 1]", False),
+        ("#define OTHER B", "OTHER[i - 1]", True),
+        ("#ifdef X\n#endif\n#define SAME A", "SAME[i - 1]", False),
+        ("#define FIRST (*p)", "FIRST", False),
+    ],
+)
+def test_a_macro_for_an_array_of_the_whole_program_is_that_array(macro: str, value: str, is_free: bool) -> None:
+    head = f"static double A[9], B[9], *p = A;\n{macro}\nvoid f(int n) {{"
+    assert bool(offered(f"{head} for (int i = 1; i < n; i++) A[i] = {value}; }}", "parallel")) is is_free
+
+
 def test_text_and_pi_and_other_numbers_are_no_obstacles() -> None:
     text = """#ifndef N
 #define N 100

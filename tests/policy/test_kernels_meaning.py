@@ -45,8 +45,8 @@ def test_a_fraction_is_seen_in_every_form(target: str, value: str, is_free: bool
 def test_a_sum_of_any_type_keeps_its_order_whatever_its_name_means_elsewhere() -> None:
     nest = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) h[i + j] += w[i];"
     text = f"void g(double *h);\n%svoid f(int n, %s *h, const double *w) {{ {nest} }}"
-    kinds = (("", "double"), ("template <typename T> ", "T"))
-    assert [bool(offered(text % kind, "interchange", "cpp")) for kind in kinds] == [True, False]
+    kinds = (("", "double"), ("", "std::complex<double>"), ("template <typename T> ", "T"), ("", "Log<double>"))
+    assert [bool(offered(text % kind, "interchange", "cpp")) for kind in kinds] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,8 @@ def test_an_element_behind_the_end_of_a_loop_is_another_only_if_that_end_stays(s
 @pytest.mark.parametrize(
     ("before", "value", "is_free"),
     [
+        ("using ours::max;", "max(A[i], 0.0)", False),
+        ("using std::max;", "max(A[i], 0.0)", True),
         ("", "max(A[i], 0.0)", True),
         ("", "std::max(A[i], 0.0)", True),
         ("", "::sqrt(A[i])", True),

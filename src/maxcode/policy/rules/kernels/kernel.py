@@ -21,7 +21,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.extrema import with_extrema
 from maxcode.policy.rules.kernels.macro_uses import counts_down_in_macro, loose_macros, pure_macros, without_macros
-from maxcode.policy.rules.kernels.names import declared_in, hides_access, of_any_type, reals
+from maxcode.policy.rules.kernels.names import declared_in, hides_access, of_other_types, reals
 from maxcode.policy.rules.kernels.nest import (
     SPELLED,
     Assign,
@@ -173,7 +173,7 @@ def kernels(unit: Unit) -> tuple[Kernel, ...]:
 
 def _in_one_form(unit: Unit, function: Function, body: Body) -> Body:
     """The items with casts where a number loses its fraction, sums that are exact, and extrema of whole numbers."""
-    exact = _exact(unit, _whole_numbers(body, reals(unit, function)), of_any_type(unit, function))
+    exact = _exact(unit, _whole_numbers(body, reals(unit, function)), of_other_types(unit, function))
     ints = _ints(unit, function)
     arrays = {one.name for one in function.parameters if one.kind == "pointer" and one.type == "int"} & ints
     if not arrays:

@@ -58,6 +58,7 @@ def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
 def _moving(unit: Unit, function: Function, body: Body) -> frozenset[str]:
     """The macros without parameters that may not stand for the same number everywhere in a function."""
     names = {one.name for one in function.parameters}
+    names |= {one.name for one in unit.variables if one.home is None and one.form in ("array", "pointer")}
     for item in every(body):
         match item:
             case Loop():
@@ -73,6 +74,7 @@ def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY)
     words = {token.text for token in macro.body}
     inner = [unit.macros[word] for word in words if word in unit.macros]
     called = any(a.is_word and a.text not in _FIXED and b.text == "(" for a, b in pairwise(macro.body))
+    called = called or any(not re.match(r"[\w)\]]", a.text) and b.text == "*" for a, b in pairwise(macro.body))
     moving = called or not words.isdisjoint({*_MOVES, *names})
     return not depth or moving or _is_open(macro) or any(_moves(unit, one, names, depth - 1) for one in inner)
 

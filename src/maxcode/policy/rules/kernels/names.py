@@ -28,6 +28,7 @@ _POINTER = re.compile(
 _FRACTION = re.compile(r"\d*\.\d*|\d+[eE]")
 _CALLED = re.compile(r"\b(?!(?:size|length|int|long|size_t|min|max|abs)\b)\w+ ?\(")  # what may have a fraction
 _OWN_MEMORY = re.compile(r"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:malloc|calloc|aligned_alloc)\(|new [\w: ]+\[")
+_COMPLEX = re.compile(r"\bcomplex<([\w ]+)>")
 _VECTOR_OF_BITS = re.compile(r"\bvector\s*<\s*bool\s*>")
 _OWNER = re.compile(
     r"(?:vector|array|valarray|span|unique_ptr|basic_string)<(?:const )?(.+?)(?:\[\])?(?:,[\w ()*+-]+)?>|string"
@@ -92,8 +93,8 @@ def _is_array(unit: Unit, function: Function, name: str) -> bool:
             one.kind == "pointer" or unit.is_number(one.type) or _owns(unit, one.type) for one in given
         )
     outside = [one for one in unit.variables if one.name == name and one.home is None]
-    if not outside and (name in _members_of_unions(unit) or not _is_always_indexed(unit, function, name)):
-        return False  # of an anonymous union, or declared in another form
+    if not outside and not _is_of_another_file(unit, function, name):
+        return False
     return all(one.form == "array" or (one.form == "pointer" and steady) or _owns(unit, one.type) for one in outside)
 
 
@@ -113,10 +114,12 @@ def _members_of_unions(unit: Unit) -> frozenset[str]:
     return frozenset(text_of(one) for nodes in found for one in nodes if one.type == "field_identifier")
 
 
-def _is_always_indexed(unit: Unit, function: Function, name: str) -> bool:
-    """Whether a function names an array only in front of an index."""
+def _is_of_another_file(unit: Unit, function: Function, name: str) -> bool:
+    """Whether a name that no plain declaration has may be that of an array: it only stands in front of an index, and is
+    no macro and no member of an anonymous union."""
     words = [one.text for one in unit.tokens_in(function.body.start_byte, function.body.end_byte)]
-    return all(after == "[" for word, after in pairwise(words) if word == name)
+    indexed = all(after == "[" for word, after in pairwise(words) if word == name)
+    return indexed and name not in unit.macros and name not in _members_of_unions(unit)
 
 
 def _is_own(unit: Unit, variable: Variable, steady: bool) -> bool:
@@ -165,7 +168,8 @@ def _impure(unit: Unit) -> frozenset[str]:
     """The names of pure functions that the program gives to other ones."""
     macros = {name for name in PURE & unit.macros.keys() if not is_of_parameters(unit.macros[name])}
     own = {name for name in PURE & unit.by_name.keys() if not _is_pure(unit, unit.by_name[name])}
-    return frozenset(macros | own)
+    taken = (text_of(one).split()[-1].rstrip(";").rpartition("::") for one in unit.nodes("using_declaration"))
+    return frozenset(macros | own).union(name for scope, _, name in taken if scope not in ("std", "", "::std"))
 
 
 def _is_pure(unit: Unit, known: Iterable[Function]) -> bool:
@@ -181,11 +185,16 @@ def _is_pure(unit: Unit, known: Iterable[Function]) -> bool:
     return True
 
 
-def of_any_type(unit: Unit, function: Function) -> frozenset[str]:
-    """The names that a function declares with a type that depends on something else."""
+def of_other_types(unit: Unit, function: Function) -> frozenset[str]:
+    """The names that a function declares with a type that is neither one of numbers nor a row of them."""
     named = [(one.name, one.type) for one in (*declared_in(unit, function), *function.parameters)]
-    kinds = _template_types(unit) | {"auto", "__auto_type", "decltype"}
-    return frozenset(name for name, kind in named if not kinds.isdisjoint(re.findall(r"\w+", kind)))
+    return frozenset(name for name, kind in named if not _is_of_numbers(unit, unit.resolve(kind)))
+
+
+def _is_of_numbers(unit: Unit, kind: str) -> bool:
+    row = _OWNER.fullmatch(kind)
+    held = _COMPLEX.sub(r"\1", row[1] or "char" if row is not None else kind)
+    return unit.is_number(held)
 
 
 @lru_cache(maxsize=8)
