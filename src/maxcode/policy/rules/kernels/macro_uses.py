@@ -107,6 +107,8 @@ def words_behind(unit: Unit, text: str) -> set[str]:
 
 def named_in_macros(unit: Unit, text: str) -> set[str]:
     """The names in the macros that a text uses, also if they are in the text itself, without their parameters."""
+    if not unit.macros:
+        return set()
     used = [unit.macros[word] for word in words_behind(unit, text) if word in unit.macros]
     return {token.text for one in used for token in one.body if token.is_word and token.text not in (one.params or ())}
 

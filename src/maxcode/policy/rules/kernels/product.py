@@ -32,6 +32,7 @@ from maxcode.policy.rules.kernels.nest import (
     put,
     substituted,
     words_in,
+    words_of_head,
 )
 from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
@@ -196,9 +197,13 @@ def product_at(spot: Spot) -> Product | None:
     one = _scalar_sum(core) or _array_sum(core)
     if one is not None and one.is_whole and any(_piece_of(one.loop, loop) for loop in chain):
         return None
-    whole = _untiled([*chain, one.loop] if one is not None else chain)
+    chain += [one.loop] if one is not None else []
+    whole = _untiled(chain)
     add = one.add if one is not None else core[0] if len(core) == 1 else None
     if whole is None or not isinstance(add, Assign) or add.op not in ("+=", "-="):
+        return None
+    used = words_in(f"{add.target} {add.value}").union(*map(words_of_head, whole))
+    if used & ({loop.var for loop in chain} - {loop.var for loop in whole}):
         return None
     found = matched(whole, add)
     if found is None or one is None:
