@@ -209,6 +209,13 @@ def test_a_step_adds_no_array_that_is_longer_than_those_of_the_nest(place: str) 
         assert bool(offered(f"{head} {{ {loop} }}", step)) == ("%" not in place), step
 
 
+@pytest.mark.parametrize(("pragma", "is_tabled"), [("parallel for", True), ("simd", True), ("for", False)])
+def test_a_table_is_not_filled_by_every_thread(pragma: str, is_tabled: bool) -> None:
+    nest = "for (int j = 0; j < m; j++) for (int i = 0; i < n; i++) { double s = sqrt(B[j]); A[i * m + j] = s; }"
+    text = f"void f(int n, int m, double *A, double *B) {{\n#pragma omp {pragma}\n{nest} }}"
+    assert bool(offered(text, "tabulate")) is is_tabled
+
+
 def test_a_nest_that_may_be_left_early_gets_no_memory() -> None:
     assert "expand(j in f)" in offered(KEPT.replace("void f", "int f")[:-2] + "    return 0;\n}\n", "expand")
     for way in ("return;", "goto end;"):

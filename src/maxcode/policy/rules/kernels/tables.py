@@ -26,6 +26,7 @@ from maxcode.policy.rules.kernels.nest import (
     band_of,
     changed,
     every,
+    is_shared,
     lexed,
     printed,
     substituted,
@@ -79,9 +80,16 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
 
 
 def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
-    """The outermost nests that nothing leaves before their end."""
+    """The outermost nests that nothing leaves before their end, and of which no thread runs a part."""
     for kernel in kernels(unit):
-        yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1 and may_free(kernel, spot))
+        whole = (spot for spot in kernel.spots if len(spot.path) == 1 and not _is_run_in_parts(spot.loop))
+        yield from ((kernel, spot) for spot in whole if may_free(kernel, spot))
+
+
+def _is_run_in_parts(nest: Loop) -> bool:
+    """Whether threads that run already share a loop: each would read all elements, while others write them."""
+    shared = (one for one in every((nest,)) if isinstance(one, Loop) and is_shared(one))
+    return any("parallel" not in " ".join(one.pragmas) for one in shared)
 
 
 def _separated(core: Body) -> Body:
