@@ -209,6 +209,12 @@ def test_a_step_adds_no_array_that_is_longer_than_those_of_the_nest(place: str) 
         assert bool(offered(f"{head} {{ {loop} }}", step)) == ("%" not in place), step
 
 
+def test_a_scalar_that_is_rounded_is_no_sum_where_it_is_declared_anew() -> None:
+    body = "int k; for (int i = -1; i < n; i++) {{ k = i + {}; for (int j = 0; j < m; j++) A[k] = 0.5 * A[k] + B[j]; }}"
+    head = "void f(int n, int m, int h, double x, double *A, const double *B)"
+    assert [bool(offered(f"{head} {{ {body.format(name)} }}", "jam")) for name in ("h", "x")] == [True, False]
+
+
 @pytest.mark.parametrize(("pragma", "is_tabled"), [("parallel for", True), ("simd", True), ("for", False)])
 def test_a_table_is_not_filled_by_every_thread(pragma: str, is_tabled: bool) -> None:
     nest = "for (int j = 0; j < m; j++) for (int i = 0; i < n; i++) { double s = sqrt(B[j]); A[i * m + j] = s; }"

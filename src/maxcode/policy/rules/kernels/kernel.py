@@ -229,10 +229,16 @@ def _whole_number(item: Item, given: frozenset[str]) -> Item:
             return replace(item, low=low, high=high, body=_whole_numbers(item.body, given))
         case Branch():
             return replace(item, then=_whole_numbers(item.then, given), other=_whole_numbers(item.other, given))
-        case Declare() if item.type not in ("double", "float", "const double") and words_in(item.value) & given:
-            kind = item.type.removeprefix("const ")
-            return item if polynomial(item.value) is None else replace(item, value=f"({kind})({item.value})")
+        case Declare():
+            return with_cast(item, given)
     return item
+
+
+def with_cast(item: Declare, given: frozenset[str]) -> Declare:
+    """A declaration with a cast where one of the numbers ``given``, which may have a fraction, becomes a whole one."""
+    plain = item.type in ("double", "float", "const double") or not words_in(item.value) & given
+    kind = item.type.removeprefix("const ")
+    return item if plain or polynomial(item.value) is None else replace(item, value=f"({kind})({item.value})")
 
 
 def _exact(unit: Unit, body: Body, unknown: frozenset[str]) -> Body:
