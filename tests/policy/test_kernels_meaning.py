@@ -369,7 +369,7 @@ def test_a_sum_of_threads_keeps_its_pragma() -> None:
 
 def test_what_stands_before_a_loop_alone_stays_before_it() -> None:
     nest = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { double s = sqrt(B[j]); C[i * m + j] = s; }"
-    for alone in ("#pragma omp barrier", "#pragma omp taskwait", "#undef N", "#pragma acc wait"):
+    for alone in ("#pragma omp barrier", "#pragma omp taskwait", "#undef N", "#pragma acc wait", "#pragma pack(pop)"):
         made = taken(function(f"\n{alone}\n{nest}"), "tabulate(i in f")
         assert made.index(alone) < made.index("malloc(")
 

@@ -34,7 +34,8 @@ _TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the l
 _MORE = ("storage_class_specifier", "attribute_specifier", "attribute_declaration", "ms_declspec_modifier")
 _ALONE = re.compile(  # directives about no loop
     r"#(?!\s*pragma\b)|#\s*pragma\s+(?:omp\s+(?:barrier|task(?:wait|yield)|flush|cancel\w*|depobj|error|interop|scan"
-    r"|target\s+(?:update|enter|exit))|acc\s+(?:wait|update|enter|exit|init|set|shutdown))\b"
+    r"|target\s+(?:update|enter|exit))|acc\s+(?:wait|update|enter|exit|init|set|shutdown)|pack|STDC|message|p\w+_macro"
+    r"|GCC\s+(?:diagnostic|push_options|pop_options|optimize|target|poison|warning|error))\b"
 )
 _WHOLE = re.compile(r"\babs ?(?=\()|\. ?(?:size|length) ?\( ?\)|\(int\) ?\w+ ?\([^()]*\)")
 
