@@ -139,7 +139,7 @@ def _has_fraction(bound: str, node: Node) -> bool:
     made = re.findall(r"\b(?:typename|class)\s+(\w+)\s*[,>=]", text)  # parameters of templates
     kinds = "|".join(["double", "float", "auto", *made, *(one or other for one, other in own)])
     between = r"\b(?:[\s*&>]|const\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"  # a type and a name of its list
-    bound = _WHOLE.sub("", bound)
+    bound = _WHOLE.sub("", _with_macros(bound, text))
     if "." in bound or re.search(r"\w ?\(|\b\d+[eE]", bound):
         return True
     for name in (word for word in words_in(bound) if not word.isdigit()):
@@ -147,6 +147,17 @@ def _has_fraction(bound: str, node: Node) -> bool:
         if re.search(rf"\b(?:{kinds}){between}\b{name}\b", inside if own_name else text):
             return True
     return False
+
+
+def _with_macros(bound: str, text: str) -> str:
+    """A bound with what the macros in it stand for behind it."""
+    found, waiting = [bound], list(words_in(bound))
+    for name in waiting:  # it grows
+        made = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{name}\b(?:\([^)\n]*\))?((?:[^\n\\]|\\.)*)", text, re.M | re.S)
+        if made is not None:
+            found.append(made[1])
+            waiting += words_in(made[1]) - set(waiting)
+    return " ; ".join(found)
 
 
 def _closed(bound: str) -> str:
