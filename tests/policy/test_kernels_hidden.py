@@ -141,13 +141,11 @@ def test_a_loop_counts_down_still_if_an_expression_in_it_changes_its_end() -> No
     assert "i >= 0; i--" in taken(text, "parallel(j in f")
 
 
-@pytest.mark.parametrize("bound", ["sqrt(n)", "x", "h", "x / 2", "0.5 * n", "B[n]", "n * HALF", "PART", "SHARE(n)"])
+@pytest.mark.parametrize("bound", ["sqrt(n)", "x", "h", "x / 2", "0.5 * n", "B[n]", "n * HALF", "PART"])
 def test_a_loop_up_to_a_fraction_does_not_go_beyond(bound: str) -> None:
     text = f"""typedef double real;
 #define HALF 0.5
 #define PART (4 * HALF)
-#define SHARE(k) ((k) * \\
-    .5)
 void f(int n, double x, real h, double *A, const double *B) {{
     for (int i = 2; i <= {bound}; i++) A[i] = n;
     for (int j = 0; j < 9; j++) A[j] = 1.0;
