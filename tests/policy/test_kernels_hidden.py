@@ -320,6 +320,8 @@ def test_a_product_has_no_size_with_a_fraction() -> None:
 }}
 """
     assert [bool(offered(text.format(kind), "product")) for kind in ("int", "double")] == [True, False]
+    for macros, is_whole in (("#define M 5", 1), ("#define H 0.5\n#define M (5 * H)", 0), ("#define M sqrt(2)", 0)):
+        assert bool(offered(f"{macros}\n{text.format('int').replace('i < m', 'i < M')}", "product")) == is_whole
 
 
 def test_a_macro_between_the_statements_may_use_or_change_a_scalar() -> None:

@@ -19,14 +19,14 @@ from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.kernels.effects import TYPES, sides
-from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters
+from maxcode.policy.rules.kernels.macro_uses import hidden_macros, is_of_parameters, words_behind
 from maxcode.policy.rules.kernels.nest import Body, Other, every, lexed
 
 _POINTER = re.compile(
     r"(?!return\b)((?:[\w ]+[*&]|\w[\w ]* \(\*)[\w *&]*?)\b\w+ ?(?:[;,\[)]|=(?!=) ?(?P<value>.*))", re.DOTALL
 )
 _FRACTION = re.compile(r"\d*\.\d*|\d+[eE]")
-_CALLED = re.compile(r"\b(?!(?:size|length|int|long|size_t|min|max|abs)\b)\w+ ?\(")  # what may have a fraction
+_CALLED = re.compile(r"\b(?!(?:size|length|int|long|size_t|min|max|abs)\b)(\w+) ?\(")  # what may have a fraction
 _OWN_MEMORY = re.compile(r"(?:\([\w ]+\* ?\) ?)?(?:std::)?(?:malloc|calloc|aligned_alloc)\(|new [\w: ]+\[")
 _COMPLEX = re.compile(r"\bcomplex<([\w ]+)>")
 _VECTOR_OF_BITS = re.compile(r"\bvector\s*<\s*bool\s*>")
@@ -203,18 +203,28 @@ def _template_types(unit: Unit) -> frozenset[str]:
     return frozenset(text_of(node).split()[-1] for node in unit.nodes("type_parameter_declaration"))
 
 
+@lru_cache(maxsize=8)
 def reals(unit: Unit, function: Function) -> frozenset[str]:
     """The numbers of a function that may have a fraction."""
     start = function.node.start_byte
     seen = [one for one in unit.variables if one.home is None or one.home.node.start_byte == start]
     named = [(one.name, one.type) for one in seen if one.form in ("plain", "reference")]
     named += [(one.name, one.type) for one in function.parameters if one.kind != "pointer"]
-    macros = {one.name for one in unit.macros.values() if any(_FRACTION.match(token.text) for token in one.body)}
     kinds = {"double", "float", *_template_types(unit)}
-    found = macros.union(name for name, kind in named if kinds & set(re.findall(r"\w+", unit.resolve(kind))))
+    found = {name for name, kind in named if kinds & set(re.findall(r"\w+", unit.resolve(kind)))}
+    found |= {name for name in unit.macros if _is_real_macro(unit, name, found)}
     made = [(one.name, text_of(one.value)) for one in seen if "auto" in one.type and one.value is not None]
     for name, value in made:
         fraction = any(_FRACTION.match(token.text) or token.text in found for token in lexed(value))
         if fraction or _CALLED.search(value):
             found.add(name)
     return frozenset(found)
+
+
+def _is_real_macro(unit: Unit, name: str, found: set[str]) -> bool:
+    """Whether a macro, or one in it, has a number with a fraction, one of these names, a cast, or a call."""
+    bodies = [unit.macros[word].body for word in words_behind(unit, name) if word in unit.macros]
+    texts = [token.text for body in bodies for token in body]
+    called = (word for body in bodies for word in _CALLED.findall(" ".join(token.text for token in body)))
+    real = any(_FRACTION.match(text) or text in ("double", "float") or text in found for text in texts)
+    return real or any(word not in unit.macros for word in called)
