@@ -105,6 +105,39 @@ def test_an_array_that_auto_makes_is_one_of_its_own(made: str) -> None:
     assert offered(text.replace(made, "double *A = new (C) double[n];"), "parallel", "cpp") == []
 
 
+@pytest.mark.parametrize(
+    ("kept", "is_free"),
+    [("", True), ("use(n, q);", True), ("keep(q);", False), ("g = q + 1;", False), ("choose(&q, A);", False)],
+)
+def test_memory_of_its_own_has_a_second_name_if_a_call_keeps_it(kept: str, is_free: bool) -> None:
+    text = f"""#include <stdlib.h>
+static double *g;
+static void keep(double *p) {{ g = p; }}
+void f(int n, double *A) {{
+    double *q = malloc(8 * n);
+    {kept}
+    for (int i = 1; i < n; i++) {{ g[i] = q[i - 1]; A[i] = q[i - 1]; }}
+}}
+"""
+    assert bool(offered(text, "parallel")) is is_free
+
+
+@pytest.mark.parametrize(
+    ("macro", "value", "is_free"),
+    [
+        ("#define N 9", "B[i - 1]", True),
+        ("#define TAIL (A + 1)", "TAIL[i]", False),
+        ("#define SAME A", "SAME[i - 1]", False),
+        ("#define OTHER B", "OTHER[i - 1]", True),
+        ("#ifdef X\n#endif\n#define SAME A", "SAME[i - 1]", False),
+        ("#define FIRST (*p)", "FIRST", False),
+    ],
+)
+def test_a_macro_for_an_array_of_the_whole_program_is_that_array(macro: str, value: str, is_free: bool) -> None:
+    head = f"static double A[9], B[9], *p = A;\n{macro}\nvoid f(int n) {{"
+    assert bool(offered(f"{head} for (int i = 1; i < n; i++) A[i] = {value}; }}", "parallel")) is is_free
+
+
 def test_text_and_pi_and_other_numbers_are_no_obstacles() -> None:
     text = """#ifndef N
 #define N 100

@@ -255,6 +255,14 @@ def test_a_piece_of_a_sum_is_not_taken_for_the_whole() -> None:
     assert places == [{"product(q", "product(i"}, {"product(i"}]
 
 
+@pytest.mark.parametrize(("low", "offset", "is_whole"), [("0", "", True), ("q", "", False), ("0", " + q", False)])
+def test_a_loop_over_pieces_is_left_out_only_if_nothing_else_uses_it(low: str, offset: str, is_whole: bool) -> None:
+    head = f"for (int q = 0; q < n; q += 8) for (int i = 0; i < n; i++) for (int j = {low}; j < n; j++)"
+    piece = f"for (int p = q; p < (q + 8 < n ? q + 8 : n); p++) {ADD.replace('+ p]', f'+ p{offset}]')}"
+    text = f"void f(int n, const double *A, const double *B, double *C) {{ {head} {piece} }}"
+    assert any(label.startswith("product(q") for label in offered(text, "product")) is is_whole
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

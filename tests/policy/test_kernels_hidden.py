@@ -141,9 +141,11 @@ def test_a_loop_counts_down_still_if_an_expression_in_it_changes_its_end() -> No
     assert "i >= 0; i--" in taken(text, "parallel(j in f")
 
 
-@pytest.mark.parametrize("bound", ["sqrt(n)", "x", "h", "x / 2", "0.5 * n", "B[n]"])
+@pytest.mark.parametrize("bound", ["sqrt(n)", "x", "h", "x / 2", "0.5 * n", "B[n]", "n * HALF", "PART"])
 def test_a_loop_up_to_a_fraction_does_not_go_beyond(bound: str) -> None:
     text = f"""typedef double real;
+#define HALF 0.5
+#define PART (4 * HALF)
 void f(int n, double x, real h, double *A, const double *B) {{
     for (int i = 2; i <= {bound}; i++) A[i] = n;
     for (int j = 0; j < 9; j++) A[j] = 1.0;
@@ -318,6 +320,8 @@ def test_a_product_has_no_size_with_a_fraction() -> None:
 }}
 """
     assert [bool(offered(text.format(kind), "product")) for kind in ("int", "double")] == [True, False]
+    for macros, is_whole in (("#define M 5", 1), ("#define H 0.5\n#define M (5 * H)", 0), ("#define M sqrt(2)", 0)):
+        assert bool(offered(f"{macros}\n{text.format('int').replace('i < m', 'i < M')}", "product")) == is_whole
 
 
 def test_a_macro_between_the_statements_may_use_or_change_a_scalar() -> None:

@@ -31,7 +31,7 @@ LABEL = re.compile(r"^- (\w+\([^()]*\)): ", re.MULTILINE)
 GEMM = (EXAMPLES / "gemm" / "gemm.c").read_text(encoding="utf-8")
 TUNED = """#include "gemm.h"
 
-enum { TILE_J = 64 };
+enum { TILE_J = 64 }; /* of a step */
 void gemm(int m, int n, int k, const double *A, const double *B, double *C) {
     for (int j0 = 0; j0 < n; j0 += TILE_J) {
         for (int i = 0; i < m; i++) {

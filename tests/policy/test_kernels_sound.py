@@ -200,6 +200,28 @@ def test_a_second_name_for_an_array_leaves_its_function_alone() -> None:
             assert offered(text.format(*both), step) == []
 
 
+@pytest.mark.parametrize("place", ["i", "2 * i + 1", "i % 4"])
+def test_a_step_adds_no_array_that_is_longer_than_those_of_the_nest(place: str) -> None:
+    head = "void f(int n, double *A, double *B)"
+    kept = f"for (int i = 0; i < n; i++) {{ double t = 2.0 * i; A[{place}] = t; B[{place}] = t + 1; }}"
+    tabled = f"for (int j = 0; j < 9; j++) for (int i = 0; i < n; i++) {{ double t = exp(i); A[{place}] += t; }}"
+    for step, loop in (("expand", kept), ("tabulate", tabled)):
+        assert bool(offered(f"{head} {{ {loop} }}", step)) == ("%" not in place), step
+
+
+def test_a_scalar_that_is_rounded_is_no_sum_where_it_is_declared_anew() -> None:
+    body = "int k; for (int i = -1; i < n; i++) {{ k = i + {}; for (int j = 0; j < m; j++) A[k] = 0.5 * A[k] + B[j]; }}"
+    head = "void f(int n, int m, int h, double x, double *A, const double *B)"
+    assert [bool(offered(f"{head} {{ {body.format(name)} }}", "jam")) for name in ("h", "x")] == [True, False]
+
+
+@pytest.mark.parametrize(("pragma", "is_tabled"), [("parallel for", True), ("simd", True), ("for", False)])
+def test_a_table_is_not_filled_by_every_thread(pragma: str, is_tabled: bool) -> None:
+    nest = "for (int j = 0; j < m; j++) for (int i = 0; i < n; i++) { double s = sqrt(B[j]); A[i * m + j] = s; }"
+    text = f"void f(int n, int m, double *A, double *B) {{\n#pragma omp {pragma}\n{nest} }}"
+    assert bool(offered(text, "tabulate")) is is_tabled
+
+
 def test_a_nest_that_may_be_left_early_gets_no_memory() -> None:
     assert "expand(j in f)" in offered(KEPT.replace("void f", "int f")[:-2] + "    return 0;\n}\n", "expand")
     for way in ("return;", "goto end;"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.kernel import kernels
 from maxcode.policy.rules.kernels.nest import Loop, printed
 from maxcode.policy.rules.kernels.reading import read
 from tests.policy.test_kernels_declines import offered, taken
@@ -21,8 +22,8 @@ def written(text: str) -> str:
 
 def plain(body: str) -> str:
     """A body as it is read and printed."""
-    (only,) = Unit("c", function(body)).functions
-    return "\n".join(line.strip() for line in printed(read(only.body)).splitlines())
+    (only,) = kernels(Unit("c", function(body)))
+    return "\n".join(line.strip() for line in printed(only.body).splitlines())
 
 
 # -------------------------------------------------------------------------------------------------------------- reading

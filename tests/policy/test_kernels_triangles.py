@@ -129,4 +129,7 @@ def test_a_stride_below_zero_has_a_sign_where_the_size_has_none() -> None:
 
 def test_a_function_that_calls_itself_has_no_corners_on_its_stack() -> None:
     assert offered(function(f"{UPPER}\nif (n > 9) f(n - 9, m, A, B, C);"), "triangle") == []
-    assert offered(function(f"{UPPER}\nif (n > 9) g(n - 9, m, A, B, C);"), "triangle")
+    other = function(f"{UPPER}\nif (n > 9) g(n - 9, m, A, B, C);")
+    assert offered(other, "triangle")
+    whole = "void g(int n, int m, double *A, double *B, double *C) {{ {}(n, m, A, B, C); }}\n{}"
+    assert [bool(offered(whole.format(name, other), "triangle")) for name in ("h", "f")] == [True, False]

@@ -244,6 +244,11 @@ def test_sums_of_doubles_are_taken_for_such(rest: str) -> None:
     assert offered(function(loop).replace("int m,", "int m, double s,"), "scan")
 
 
+def test_sums_in_a_loop_that_changes_its_end_keep_their_order() -> None:
+    loop = "for (int i = 1; i < n; i++) {{ {} A[i] = A[i - 1] + B[i] + C[i]; }}"
+    assert [len(offered(function(loop.format(before)), "shorten")) for before in ("", "n = n - 1;")] == [1, 0]
+
+
 def test_a_program_has_the_scan_once() -> None:
     two = function(SWEEP + "\n" + SWEEP.replace("A[", "C["))
     made = taken(two, "scan(j in f, size=64)", "scan(j#3 in f, size=256)")

@@ -14,7 +14,7 @@ from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import apart
 from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, put, words_in
-from maxcode.policy.rules.kernels.orders import turned_inside
+from maxcode.policy.rules.kernels.orders import shares_names, turned_inside
 from maxcode.policy.rules.kernels.product import Product, has_rows_apart, matched, product_at, replaced, spots_and_parts
 from maxcode.policy.rules.kernels.product import with_clearing as cleared
 from maxcode.policy.rules.kernels.templates import FEW, choices, clashes
@@ -66,6 +66,8 @@ def _recurrence(spot: Spot) -> Recurrence | None:
     for place, item in enumerate(loop.body):
         found = _nest(loop, item)
         if found is not None:
+            if shares_names(loop.body, place):
+                return None  # they are in loops of their own
             made = Recurrence(loop, place, *found)
             return made if _rows_only(made, spot.above) else None
     return None

@@ -13,6 +13,7 @@ from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import computes_anywhere
 from maxcode.policy.rules.kernels.macro_uses import words_behind
+from maxcode.policy.rules.kernels.memory import lent
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -92,7 +93,7 @@ def _unswitched(kernel: Kernel, spot: Spot) -> Branch | None:
         not fixed
         or re.search(r"[\[(]", branch.test)
         or not computes_anywhere(branch.test)
-        or words_in(branch.test) & _changed(kernel, loop.body)
+        or words_in(branch.test) & _changed(kernel, (loop,))
         or any(elements(text) is None for text in (branch.test, *_values(before)))
         or (not words_in(branch.test) <= _own(kernel) and effect((loop,), spot.above).opaque)
     ):
@@ -110,7 +111,7 @@ def _own(kernel: Kernel) -> set[str]:
     found = {one.name for one in kernel.function.parameters if one.kind == "value"}
     found |= {item.name for item in every(kernel.body) if isinstance(item, Declare)}
     text = text_of(kernel.function.node)
-    return {name for name in found if re.search(rf"&\s*{name}\b", text) is None}
+    return {name for name in found - lent(kernel) if re.search(rf"&\s*{name}\b", text) is None}
 
 
 def _changed(kernel: Kernel, body: Body) -> set[str]:
@@ -130,5 +131,5 @@ def _changed(kernel: Kernel, body: Body) -> set[str]:
             case Other(text=text):
                 found |= words_behind(kernel.unit, text)
                 continue
-        found |= {word for text in texts if elements(text) is None for word in words_in(text)}
+        found |= words_behind(kernel.unit, " ".join(text for text in texts if elements(text) is None))
     return found

@@ -34,11 +34,18 @@ from maxcode.policy.rules.kernels.nest import (
 )
 
 _INTEGERS = ("int", "long", "const int", "size_t", "ptrdiff_t")
-_TYPES = ("double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t")
+TYPES = frozenset({"double", "float", "char", "short", "int", "long", "unsigned", "size_t", "ptrdiff_t"})
 _ASSIGNS = re.compile(r"(?:[-+*/%&|^]|<<|>>)?=|(?:and|or|xor)_eq")
+_OBSCURE = frozenset({"++", "--", "&", "->", "->*", ".", "{", "throw", "new", "delete", "co_await", "co_yield", "asm"})
+_QUIET = re.compile(  # statements that change no number: pragmas, jumps, declarations, those that steps add
+    r"#\s*pragma\b[^\n]*|(?:return|break|continue)\b[^;(]*;|(?:double|float|int|long) \w[\w ,]*(?:\[[\w *+-]*\])?;"
+    r"|(?:\w+ = )?(?:product|scan)\([\w +\-*/,.()?:<>]*\);|free\(\w+\);|\w+ \*\w+ = \(\w+ \*\)malloc\([^;]*\);"
+)
+_CALLED = re.compile(r"(\w+)\s*\(")
+_TEMPLATE = re.compile(r"(\w+) < ((?:[\w,*]+ |:: |< |>>? )*)>>?$")  # up to the arguments of a call
 _READERS = frozenset({"strlen", "strcmp", "strncmp"})  # they read elements that their text does not name
 _SYMBOL = re.compile(r"[\w +\-*/%()]+")  # an integer that has one value in the whole nest, if its names have
-_ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / \d+ \* \d+")  # where ``jam`` lets its last loop begin
+_ROUNDED = re.compile(r"(?:(.+) \+ )?(\(.+\)|\w+) / (\d+) \* \3")  # where ``jam`` lets its last loop begin
 
 
 @final
@@ -64,7 +71,7 @@ def elements(text: str, pure: frozenset[str] = PURE) -> list[tuple[str, str]] | 
     for position, token in enumerate(words):
         following = words[position + 1].text if position + 1 < len(words) else ""
         before = [word.text for word in words[:position]]
-        if token.text in ("++", "--", "&", "->", ".", "{") or _ASSIGNS.fullmatch(token.text):
+        if token.text in _OBSCURE or _ASSIGNS.fullmatch(token.text):
             return None
         if following == "(" and _calls(token, before, pure):
             return None
@@ -89,14 +96,18 @@ def always_read(text: str) -> list[tuple[str, str]]:
 def _calls(token: Token, before: Sequence[str], pure: frozenset[str]) -> bool:
     """Whether a bracket behind this token, which stands behind others, calls something that is not pure."""
     if token.is_word:
-        return token.text not in pure or token.text in _READERS
-    is_cast = token.text == ")" and before[-1:] != [] and before[-1] in _TYPES
+        scope = before[-2:-1] if before[-1:] == ["::"] else []
+        is_own = scope not in ([], ["std"]) and scope[0].isidentifier()
+        return is_own or token.text not in pure or token.text in _READERS
+    if token.text in (">", ">>") and (called := _TEMPLATE.search(" ".join((*before, token.text)))) is not None:
+        return called[1] != "static_cast" or "*" in called[2]
+    is_cast = token.text == ")" and before[-1:] != [] and before[-1] in TYPES
     return token.text in (")", "]") and not is_cast
 
 
 def _is_value(before: Sequence[str]) -> bool:
     """Whether a ``*`` after these words multiplies: they end with a value, and not with a type in brackets."""
-    cast = before[-1:] == [")"] and before[-2:-1] and before[-2] in _TYPES
+    cast = before[-1:] == [")"] and before[-2:-1] and before[-2] in TYPES
     return bool(before) and not cast and re.fullmatch(r"[\w.]+|[)\]]", before[-1]) is not None
 
 
@@ -111,19 +122,52 @@ def _closing(text: str, start: int) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def effect(body: Body, above: tuple[Loop, ...] = (), pure: frozenset[str] = PURE) -> Effect:
-    """The effect of items, with the loops around them.  Integers declared inside are replaced by their values."""
+    """The effect of items, with the loops around them.  Integers declared inside are replaced by their values.  Nothing
+    is known of the ends of a loop around the items that other items in it may change."""
     walker = _Walker(frozenset(_assigned(body)), frozenset(_declared(body)), pure)
     scope = _Scope()
     for loop in above:
-        scope = walker.inside(loop, scope)
+        scope = walker.inside(loop if _keeps_its_ends(loop) else replace(loop, low="?", high="?"), scope)
     for part, item in enumerate(body):
         walker.part = part
         scope = walker.take(item, scope)
     read = {word for item in every(body) if isinstance(item, Loop) for word in words_of_head(item)}
     changing = walker.scalars | {access.array for access in walker.found if access.op}
     arrays = {access.array for access in walker.found if access.index != ()}
-    opaque = walker.opaque or bool(read & changing) or bool(arrays & walker.scalars)
+    opaque = (
+        walker.opaque or bool(read & changing) or bool(arrays & walker.scalars) or _is_passed(body, changing & arrays)
+    )
     return Effect(delinearised(walker.found), frozenset(walker.scalars), opaque)
+
+
+def _is_passed(body: Body, arrays: set[str]) -> bool:
+    """Whether one of these arrays is named as a whole: a function may read its elements."""
+    for text in {text for item in every(body) for text, _ in sides(item)}:
+        words = [token.text for token in lexed(text)]
+        if any(word in arrays and after != "[" for word, after in zip(words, [*words[1:], ""], strict=True)):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1 << 10)
+def _keeps_its_ends(loop: Loop) -> bool:
+    """Whether nothing in a loop may change its variable or a name in its ends, or give that name to something else."""
+    names = words_of_head(loop) | {loop.var}
+    inside = list(every(loop.body))
+    own = _declared(loop.body) | {one.var for one in inside if isinstance(one, Loop)}
+    if not names.isdisjoint(own | {target.partition("[")[0] for target in _assigned(loop.body)}):
+        return False
+    if any(isinstance(one, Other) and _may_change(one.text, names) for one in inside):
+        return False
+    unclear = (text for one in inside for text, _ in sides(one) if elements(text) is None)
+    return not any(names & words_in(text) or set(_CALLED.findall(text)) - PURE for text in unclear)
+
+
+def _may_change(text: str, names: set[str]) -> bool:
+    """Whether a statement may change one of these names, or declares one."""
+    if _QUIET.fullmatch(" ".join(text.split())) is None:
+        return True
+    return text.startswith(("double", "float", "int", "long")) and not names.isdisjoint(words_in(text))
 
 
 def _assigned(body: Body) -> set[str]:

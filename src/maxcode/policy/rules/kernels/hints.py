@@ -12,8 +12,22 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.legality import parallel as is_parallel
-from maxcode.policy.rules.kernels.nest import Assign, Loop, Other, changed, children, put, substituted, words_in
+from maxcode.policy.rules.kernels.macro_uses import named_in_macros
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Loop,
+    Other,
+    changed,
+    children,
+    every,
+    is_shared,
+    printed,
+    put,
+    substituted,
+    words_in,
+)
 
+_OF_ONE_THREAD = frozenset({"threadprivate", "thread_local", "__thread", "_Thread_local"})
 UNROLLS = (2, 4, 8)
 _Named = tuple[str] | tuple[str, tuple[str, Value]]  # the name of a step, and its parameter
 
@@ -68,12 +82,20 @@ def restrict(unit: Unit) -> Iterator[Edit]:
         pointers = [one for one in kernel.function.parameters if _plain_pointer(one)]
         if len(pointers) < 2 or any(word in item.text for item in kernel.body if isinstance(item, Other)):
             continue
+        if not _named_elsewhere(kernel).isdisjoint(one.name for one in pointers):
+            continue
         names = {one.name: kernel.fresh(f"{one.name}_r") for one in pointers}
         kinds = {one.name: f"{'const ' if one.const else ''}double *{word}" for one in pointers}
         aliases = [Other(f"{kinds[old]} {new} = {old};") for old, new in names.items()]
         body = changed(kernel.body, lambda text, names=names: substituted(text, names))  # type: ignore[misc]
         what = f"names {', '.join(names)} anew as arrays that do not overlap"
         yield kernel.edit("restrict", kernel.function.name, (), what, kernel.change((*aliases, *body)))
+
+
+def _named_elsewhere(kernel: Kernel) -> set[str]:
+    """The names that keep their meaning in the macros and the pragmas of a function, whatever its text calls them."""
+    lines = (line for item in every(kernel.body) if isinstance(item, Loop) for line in item.pragmas)
+    return named_in_macros(kernel.unit, printed(kernel.body)).union(*map(words_in, lines))
 
 
 def _plain_pointer(one: Parameter) -> bool:
@@ -102,10 +124,11 @@ def prefetch(unit: Unit) -> Iterator[Edit]:
 def parallel(unit: Unit) -> Iterator[Edit]:
     """Divides the iterations of a loop among threads, if none depends on another: of a nest the outermost such loop,
     unless it is the innermost of all, which is too short."""
-    for kernel in kernels(unit):
+    for kernel in kernels(unit) if _OF_ONE_THREAD.isdisjoint(unit.words) else ():
         for spot in kernel.spots:
             long = not spot.above or any(isinstance(item, Loop) for item in spot.loop.body)
-            free = long and not spot.loop.pragmas and not spot.shared and is_parallel(spot.loop, spot.above)
+            inner = any(isinstance(one, Loop) and is_shared(one) for one in every(spot.loop.body))
+            free = long and not spot.loop.pragmas and not (spot.shared or inner) and is_parallel(spot.loop, spot.above)
             if free and not any(is_parallel(one, spot.above[:depth]) for depth, one in enumerate(spot.above)):
                 what = f"shares the loop over {spot.loop.var} among threads"
                 yield _marked(kernel, spot, ("parallel",), what, "#pragma omp parallel for")

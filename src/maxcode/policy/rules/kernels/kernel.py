@@ -12,16 +12,18 @@ from typing import final
 from tree_sitter import Node
 
 from maxcode.code.cpp.aliases import is_given_one_array_twice
-from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.declarations import Function, ancestor
 from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.polynomials import polynomial
 from maxcode.code.source import Patch
+from maxcode.policy.rules.kernels.effects import elements
 from maxcode.policy.rules.kernels.extrema import with_extrema
-from maxcode.policy.rules.kernels.macro_uses import counts_down_in_macro, pure_macros, without_macros
-from maxcode.policy.rules.kernels.names import declared_in, hides_access, reals
+from maxcode.policy.rules.kernels.macro_uses import counts_down_in_macro, loose_macros, pure_macros, without_macros
+from maxcode.policy.rules.kernels.names import declared_in, hides_access, of_other_types, reals
 from maxcode.policy.rules.kernels.nest import (
+    SPELLED,
     Assign,
     Body,
     Branch,
@@ -34,8 +36,9 @@ from maxcode.policy.rules.kernels.nest import (
     loops,
     printed,
     words_in,
+    words_of_head,
 )
-from maxcode.policy.rules.kernels.reading import read
+from maxcode.policy.rules.kernels.reading import exchanged_sum, read
 
 _KINDS = {
     "logical": r"bool|_Bool",
@@ -43,6 +46,7 @@ _KINDS = {
     "real": "double|float",
 }
 _UP_TO = r"(?:[\s*&>]|const\b|restrict\b|__restrict\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"  # to a name of a list
+OF_A_STEP = " /* of a step */"  # behind a constant: what uses it computes the same with another value
 Constants = Sequence[tuple[str, int]]
 _SIGNED = ("int", "long", "ptrdiff_t", "const int")
 _NUMBERS = ("double", "float", "int", "long")
@@ -142,9 +146,11 @@ class Kernel:
         """The change that gives the function another body, with constants in front of it and blocks at the top of the
         file."""
         node = self.function.node
-        named = "".join(f"enum {{ {name} = {value} }};\n" for name, value in constants)
+        named = "".join(f"enum {{ {name} = {value} }};{OF_A_STEP}\n" for name, value in constants)
         patches = [Patch(self.function.body.start_byte, self.function.body.end_byte, f"{{\n{printed(body)}}}")]
         if named:
+            while node.parent is not None and node.parent.type in ("template_declaration", "linkage_specification"):
+                node = node.parent
             patches.append(Patch(node.start_byte, node.start_byte, named))
         patches += [Patch(self.unit.prelude, self.unit.prelude, f"\n{block.strip()}\n") for block in blocks]
         return Change(tuple(patches))
@@ -158,18 +164,16 @@ class Kernel:
 def kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The functions of a program that hold loops; cached, because all steps need them one after another."""
     named = (function for function in unit.functions if not function.method and function.name != "main")
-    plain = (one for one in named if not _jumps(one.body) and not is_given_one_array_twice(unit, one))
-    plain = (one for one in plain if not counts_down_in_macro(unit, one))
-    read_in = ((one, without_macros(unit, one, read(one.body, PURE | pure_macros(unit, one)))) for one in plain)
-    clear = (
-        (one, body) for one, body in read_in if any(True for _ in loops(body)) and not hides_access(unit, one, body)
-    )
+    plain = (one for one in named if _is_plain(unit, one) and not is_given_one_array_twice(unit, one))
+    read_in = ((one, read(one.body, PURE | pure_macros(unit, one))) for one in plain)
+    whole = ((one, without_macros(unit, one, body)) for one, body in read_in if not _is_bound_loosely(unit, body))
+    clear = ((one, body) for one, body in whole if any(True for _ in loops(body)) and not hides_access(unit, one, body))
     return tuple(Kernel(unit, one, _in_one_form(unit, one, body)) for one, body in clear)
 
 
 def _in_one_form(unit: Unit, function: Function, body: Body) -> Body:
     """The items with casts where a number loses its fraction, sums that are exact, and extrema of whole numbers."""
-    exact = _exact(unit, _whole_numbers(body, reals(unit, function)))
+    exact = _exact(unit, _whole_numbers(body, reals(unit, function)), of_other_types(unit, function))
     ints = _ints(unit, function)
     arrays = {one.name for one in function.parameters if one.kind == "pointer" and one.type == "int"} & ints
     if not arrays:
@@ -187,6 +191,23 @@ def _ints(unit: Unit, function: Function) -> frozenset[str]:
     kinds += [(one.name, one.type) for one in function.parameters]
     others = {name for name, kind in kinds if unit.resolve(kind) not in _INTS}
     return frozenset(name for name, _ in kinds if name not in others)
+
+
+def _is_plain(unit: Unit, function: Function) -> bool:
+    """Whether a function is read as it is: without what the grammar leaves out, such as a macro for the head of a loop,
+    without labels, without names that are operators in C++, and without the variables of a function around it."""
+    body, is_inside = function.body, ancestor(function.node, "function_definition") is not None
+    if is_inside or body.has_error or _jumps(body) or counts_down_in_macro(unit, function):
+        return False
+    own = unit.language == "c" and not SPELLED.isdisjoint(unit.words)
+    return not own or not any(one.text in SPELLED for one in unit.tokens_in(body.start_byte, body.end_byte))
+
+
+def _is_bound_loosely(unit: Unit, body: Body) -> bool:
+    """Whether a macro in the head of a loop may end as another value beside a sum: ``n >> 1``."""
+    loose = loose_macros(unit)
+    heads = (words_of_head(item) for item in every(body) if isinstance(item, Loop))
+    return bool(loose) and any(words & loose for words in heads)
 
 
 def _jumps(body: Node) -> bool:
@@ -208,38 +229,47 @@ def _whole_number(item: Item, given: frozenset[str]) -> Item:
             return replace(item, low=low, high=high, body=_whole_numbers(item.body, given))
         case Branch():
             return replace(item, then=_whole_numbers(item.then, given), other=_whole_numbers(item.other, given))
-        case Declare() if item.type not in ("double", "float", "const double") and words_in(item.value) & given:
-            kind = item.type.removeprefix("const ")
-            return item if polynomial(item.value) is None else replace(item, value=f"({kind})({item.value})")
+        case Declare():
+            return with_cast(item, given)
     return item
 
 
-def _exact(unit: Unit, body: Body) -> Body:
-    """The items with ``h += w`` as ``h = h + (w)`` where the order of the sums is not free: for an integer h and a w
-    that may be none, as each sum is rounded, and for an h that may be no number."""
-    return tuple(_exact_item(unit, item) for item in body)
+def with_cast(item: Declare, given: frozenset[str]) -> Declare:
+    """A declaration with a cast where one of the numbers ``given``, which may have a fraction, becomes a whole one."""
+    plain = item.type in ("double", "float", "const double") or not words_in(item.value) & given
+    kind = item.type.removeprefix("const ")
+    return item if plain or polynomial(item.value) is None else replace(item, value=f"({kind})({item.value})")
 
 
-def _exact_item(unit: Unit, item: Item) -> Item:
+def _exact(unit: Unit, body: Body, unknown: frozenset[str]) -> Body:
+    """The items with ``h = w + h`` as ``h += w`` for numbers, and with ``h += w`` as ``h = h + (w)`` where the order of
+    the sums is not free: for an integer h and a w that may be none, as each sum is rounded, and for an h that may be no
+    number, such as those ``unknown``."""
+    return tuple(_exact_item(unit, item, unknown) for item in body)
+
+
+def _exact_item(unit: Unit, item: Item, unknown: frozenset[str]) -> Item:
     match item:
         case Loop():
-            return replace(item, body=_exact(unit, item.body))
+            return replace(item, body=_exact(unit, item.body, unknown))
         case Branch():
-            return replace(item, then=_exact(unit, item.then), other=_exact(unit, item.other))
-        case Assign(op="+=" | "-=") if not re.search(r"\+\+|--|\(", item.target):
-            kinds = _kinds(unit, item.target.partition("[")[0])
-            if (
-                not kinds & {"integer", "real"}
-                or "logical" in kinds
-                or ("integer" in kinds and not _is_whole(unit, item))
-            ):
+            sides = (_exact(unit, side, unknown) for side in (item.then, item.other))
+            return Branch(item.test, *sides)
+        case Assign(op="=" | "+=" | "-=") if elements(item.target) is not None:
+            name = item.target.partition("[")[0]
+            kinds = _kinds(unit, name) if name not in unknown else frozenset[str]()
+            is_number = not kinds.isdisjoint(("integer", "real"))
+            item = (exchanged_sum(item) if is_number else None) or item
+            free = is_number and "logical" not in kinds and ("integer" not in kinds or _is_whole(unit, item))
+            if item.op != "=" and not free:
                 return Assign(item.target, "=", f"{item.target} {item.op[0]} ({item.value})")
     return item
 
 
 def _is_whole(unit: Unit, item: Assign) -> bool:
     words = words_in(item.value)
-    return "." not in item.value and all(word.isdigit() or _kinds(unit, word) == {"integer"} for word in words)
+    fraction = re.search(r"\.|\b\d\w*[eEpP]", item.value)
+    return fraction is None and all(word.isdigit() or _kinds(unit, word) == {"integer"} for word in words)
 
 
 @lru_cache(maxsize=1 << 10)

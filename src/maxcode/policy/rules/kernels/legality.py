@@ -17,6 +17,7 @@ from maxcode.policy.rules.kernels.effects import effect
 from maxcode.policy.rules.kernels.nest import Body, Loop, words_of_head
 
 Above = tuple[Loop, ...]
+_ONCE = re.compile(r"\b(?:nowait|lastprivate|linear|task\w*|sections?|single|nogroup|inscan|async)\b")
 
 
 @lru_cache(maxsize=1 << 10)
@@ -94,8 +95,8 @@ def _is_jammed(pair: Pair, depth: int) -> bool:
 
 def cuts(loop: Loop, above: Above) -> list[int]:
     """Where the body of a loop may be cut so that each part gets a loop of its own: at k, before its item k."""
-    if len(loop.body) < 2 or effect((loop,), above).opaque:
-        return []
+    if len(loop.body) < 2 or effect((loop,), above).opaque or any(map(_ONCE.search, loop.pragmas)):
+        return []  # two tasks may run in any order
     found = _pairs(loop.body, (*above, loop))
     if found is None:
         return []

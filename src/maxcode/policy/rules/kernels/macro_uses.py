@@ -18,6 +18,7 @@ _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|undef)", re.MULTILINE)
 _EXPRESSION = re.compile(r"[\w\s.+\-*/%()\[\],<>!&|?:]+|(?:[<>=!]=|&&|\|\|)")
 _DOWN = re.compile(r"--\s*(\w+)|(\w+)\s*(?:--|-=)")
 _FIXED = PURE | {"acos", "asin", "sinh", "cosh", "tanh", "expf", "logf", "exp2", "expm1", "log1p"}
+_OPERATORS, _LOOSE = re.compile(r"[-+*/%<>=!&|^?:,]+"), re.compile(r"[<>=!&|^?:,]+")
 _MOVES = ("[", "++", "--", "=", "+=", "-=", "{", ";", "->", ".")
 
 Bodies = Mapping[str, tuple[tuple[str, ...] | None, str]]  # of macros, by name: parameters and text
@@ -45,8 +46,7 @@ def counts_down_in_macro(unit: Unit, function: Function) -> bool:
     """Whether a macro that a function uses names a variable that counts down in it: loops over it are turned round."""
     text = unit.between(function.body.start_byte, function.body.end_byte)
     down = {name for pair in _DOWN.findall(text) for name in pair} if unit.macros else set[str]()
-    used = [unit.macros[word] for word in words_behind(unit, text) if word in unit.macros]
-    return any(token.text in down and token.text not in (one.params or ()) for one in used for token in one.body)
+    return not named_in_macros(unit, text).isdisjoint(down)
 
 
 def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
@@ -58,6 +58,7 @@ def hidden_macros(unit: Unit, function: Function, body: Body) -> frozenset[str]:
 def _moving(unit: Unit, function: Function, body: Body) -> frozenset[str]:
     """The macros without parameters that may not stand for the same number everywhere in a function."""
     names = {one.name for one in function.parameters}
+    names |= {one.name for one in unit.variables if one.home is None and one.form in ("array", "pointer")}
     for item in every(body):
         match item:
             case Loop():
@@ -73,18 +74,24 @@ def _moves(unit: Unit, macro: Macro, names: Collection[str], depth: int = _MANY)
     words = {token.text for token in macro.body}
     inner = [unit.macros[word] for word in words if word in unit.macros]
     called = any(a.is_word and a.text not in _FIXED and b.text == "(" for a, b in pairwise(macro.body))
+    called = called or any(not re.match(r"[\w)\]]", a.text) and b.text == "*" for a, b in pairwise(macro.body))
     moving = called or not words.isdisjoint({*_MOVES, *names})
     return not depth or moving or _is_open(macro) or any(_moves(unit, one, names, depth - 1) for one in inner)
 
 
-def _is_open(macro: Macro) -> bool:
+def _is_open(macro: Macro, operators: re.Pattern[str] = _OPERATORS) -> bool:
     """Whether a neighbour may take a part of what a macro stands for: ``i * N`` the 100 of ``100 + 1``."""
     depth = 0
     for place, token in enumerate(macro.body):
         depth += (token.text in "([") - (token.text in ")]")
-        if not depth and place and re.fullmatch(r"[-+*/%<>=!&|^?:,]+", token.text):
+        if not depth and place and operators.fullmatch(token.text):
             return True
     return False
+
+
+def loose_macros(unit: Unit) -> frozenset[str]:
+    """The macros of which a sum beside them takes a part: ``n >> 1`` with ``+ 1`` is ``n >> (1 + 1)``."""
+    return frozenset(one.name for one in unit.macros.values() if _is_open(one, _LOOSE))
 
 
 def words_behind(unit: Unit, text: str) -> set[str]:
@@ -96,6 +103,14 @@ def words_behind(unit: Unit, text: str) -> set[str]:
             found.add(word)
             waiting += [token.text for token in unit.macros[word].body if token.is_word] if word in unit.macros else []
     return found
+
+
+def named_in_macros(unit: Unit, text: str) -> set[str]:
+    """The names in the macros that a text uses, also if they are in the text itself, without their parameters."""
+    if not unit.macros:
+        return set()
+    used = [unit.macros[word] for word in words_behind(unit, text) if word in unit.macros]
+    return {token.text for one in used for token in one.body if token.is_word and token.text not in (one.params or ())}
 
 
 def is_of_parameters(macro: Macro) -> bool:

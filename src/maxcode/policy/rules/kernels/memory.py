@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Change
-from maxcode.code.polyhedral.polynomials import polynomial
+from maxcode.code.polyhedral.polynomials import coefficient, polynomial
 from maxcode.code.source import Patch, text_of
-from maxcode.policy.rules.kernels.effects import elements, sides
+from maxcode.policy.rules.kernels.effects import Effect, elements, sides
 from maxcode.policy.rules.kernels.kernel import Constants, Kernel, Spot
 from maxcode.policy.rules.kernels.macro_uses import words_behind
 from maxcode.policy.rules.kernels.nest import Assign, Declare, Item, Loop, Other, at, every, put_between, words_in
 
-_LENT = re.compile(r"&[\s(]*\w+[\s)]*|\[.*", re.DOTALL)  # the address of a variable, a lambda
+_LENT = re.compile(r"&[\s(]*\w+[\s)]*")  # the address of a variable
 _HEADER = re.compile(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>")
 
 
@@ -23,6 +23,13 @@ def may_free(kernel: Kernel, spot: Spot) -> bool:
     nest = at(kernel.body, spot.path[:1])
     inside = [words_behind(kernel.unit, item.text) for item in every((nest,)) if isinstance(item, Other)]
     return not any(words & {"return", "goto", "throw"} for words in inside)
+
+
+def has_an_element_each(seen: Effect, depth: int) -> bool:
+    """Whether an array has an element for each iteration of the loop below ``depth`` others: another is no larger."""
+    inside = (one for one in seen.accesses if one.index and len(one.levels) > depth)
+    moves = (coefficient(one.index[0] or {}, one.levels[depth].var) for one in inside)
+    return any(moves)
 
 
 @final
@@ -54,7 +61,7 @@ def is_fixed(kernel: Kernel, spot: Spot) -> bool:
     """Whether the end of a loop is affine in parameters that its whole nest does not change."""
     bound, given = spot.loop.high, {one.name for one in kernel.function.parameters if one.kind == "value"}
     plain = polynomial(bound) is not None and words_in(bound) <= given and kernel.is_signed(bound)
-    changed_in = _lent(kernel)
+    changed_in = lent(kernel)
     for item in every((at(kernel.body, spot.path[:1]),)):
         unclear = [text for text, _ in sides(item) if elements(text) is None]
         changed_in |= words_behind(kernel.unit, " ".join(unclear))
@@ -70,9 +77,11 @@ def is_fixed(kernel: Kernel, spot: Spot) -> bool:
     return plain and not words_in(bound) & changed_in
 
 
-def _lent(kernel: Kernel) -> set[str]:
-    """The names of which a function takes the address, and those in its lambdas: a call elsewhere may change them."""
+def lent(kernel: Kernel) -> set[str]:
+    """The names of which a function takes the address, and those in its lambdas and in functions inside it: a call
+    elsewhere may change them."""
     start, end = kernel.function.body.start_byte, kernel.function.body.end_byte
-    nodes = kernel.unit.nodes("pointer_expression", "lambda_expression")
-    texts = (text_of(node) for node in nodes if start <= node.start_byte < end)
-    return {word for text in texts if _LENT.fullmatch(text) for word in words_in(text)}
+    nodes = kernel.unit.nodes("pointer_expression", "lambda_expression", "function_definition")
+    found = [node for node in nodes if start <= node.start_byte < end]
+    texts = (text_of(node) for node in found if node.type != "pointer_expression" or _LENT.fullmatch(text_of(node)))
+    return {word for text in texts for word in words_in(text)}

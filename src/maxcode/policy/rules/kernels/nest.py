@@ -68,6 +68,10 @@ class Other:
     text: str
 
 
+_SPELLED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
+_SPELLED |= {"and_eq": "&=", "or_eq": "|=", "xor_eq": "^="}
+SPELLED = frozenset(_SPELLED)  # operators that are words in C++
+
 Item: TypeAlias = Loop | Declare | Assign | Branch | Other
 Body: TypeAlias = tuple[Item, ...]
 Path: TypeAlias = tuple[int, ...]  # position, then side (0, or 1 for an else) and position for each level below
@@ -254,8 +258,9 @@ def _chosen(text: str) -> tuple[str, str, str] | None:
 
 @lru_cache(maxsize=1 << 14)
 def lexed(text: str) -> tuple[Token, ...]:
-    """The tokens of an expression; cached, because the same few expressions are needed many times."""
-    return tuple(tokens(text))
+    """The tokens of an expression, operators as signs; cached, because the same few expressions are needed many
+    times."""
+    return tuple(token._replace(text=_SPELLED.get(token.text, token.text)) for token in tokens(text))
 
 
 def substituted(text: str, names: dict[str, str]) -> str:

@@ -25,6 +25,7 @@ from maxcode.policy.rules.kernels.nest import (
     children,
     every,
     exchanged_names,
+    is_shared,
     printed,
     put,
     substituted,
@@ -39,7 +40,7 @@ def accumulate(unit: Unit) -> Iterator[Edit]:
     """Sums into the array element instead of a scalar, so that the loops around the sum can change places."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            made = summed_in_place(spot)
+            made = summed_in_place(spot) if not is_shared(spot.loop) else None  # the parts have no pragma
             if made is not None and _splits(spot, made) and kernel.is_double(*effect(made).written):
                 what = f"sums into the array and splits the loop over {spot.loop.var}"
                 body = put(kernel.body, spot.path, [replace(spot.loop, body=(item,), pragmas=()) for item in made])
@@ -104,7 +105,7 @@ def fissioned(spot: Spot) -> list[Loop]:
 
 
 def _places(spot: Spot) -> list[int]:
-    return [k for k in cuts(spot.loop, spot.above) if not _shares_names(spot.loop.body, k)]
+    return [k for k in cuts(spot.loop, spot.above) if not shares_names(spot.loop.body, k)]
 
 
 def distribute(unit: Unit) -> Iterator[Edit]:
@@ -157,7 +158,7 @@ def jumps(accesses: Iterable[Access], depth: int) -> int:
     return sum(move not in ({}, number(1)) for move in moves)
 
 
-def _shares_names(body: Body, place: int) -> bool:
+def shares_names(body: Body, place: int) -> bool:
     """Whether the items from a place on use what the items before it declare."""
     declared = {item.name for item in body[:place] if isinstance(item, Declare)}
     return any(words_in(printed((item,))) & declared for item in body[place:])

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
+from maxcode.policy.rules.kernels.kernel import OF_A_STEP
 
 _ENUM = re.compile(rb"^enum \{ ((?:\w+ = \d+(?:, )?)+) \};", re.MULTILINE)
 _ONE = re.compile(rb"(\w+) = (\d+)")
@@ -56,7 +57,8 @@ def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
     for line in _ENUM.finditer(unit.data):
         for one in _ONE.finditer(unit.data, line.start(1), line.end(1)):
             name = one[1].decode()
-            ours = unit.in_runtime(line.start()) or _counts_pieces(unit, name)
+            is_marked = unit.data.startswith(OF_A_STEP.encode(), line.end())
+            ours = unit.in_runtime(line.start()) or (is_marked and _counts_pieces(unit, name))
             if family(name) in VALUES and ours:
                 found[name] = (int(one[2]), one.start(2), one.end(2))
     return found

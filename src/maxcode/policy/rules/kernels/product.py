@@ -32,11 +32,15 @@ from maxcode.policy.rules.kernels.nest import (
     put,
     substituted,
     words_in,
+    words_of_head,
 )
 from maxcode.policy.rules.kernels.orders import fissioned
 from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
 
 _ZERO = re.compile(r"0|0?\.0*|0\.0+")
+_FRACTION = re.compile(  # what a bound that may have one contains: an element, a call, a cast
+    r"[.\[]|\b(?!min\b|max\b|abs\b)\w+ ?\(|(?<!int)(?<!long)(?<!size_t)\) ?[\w(]|\b\d+[eE]"
+)
 _NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
 
 
@@ -193,9 +197,13 @@ def product_at(spot: Spot) -> Product | None:
     one = _scalar_sum(core) or _array_sum(core)
     if one is not None and one.is_whole and any(_piece_of(one.loop, loop) for loop in chain):
         return None
-    whole = _untiled([*chain, one.loop] if one is not None else chain)
+    chain += [one.loop] if one is not None else []
+    whole = _untiled(chain)
     add = one.add if one is not None else core[0] if len(core) == 1 else None
     if whole is None or not isinstance(add, Assign) or add.op not in ("+=", "-="):
+        return None
+    used = words_in(f"{add.target} {add.value}").union(*map(words_of_head, whole))
+    if used & ({loop.var for loop in chain} - {loop.var for loop in whole}):
         return None
     found = matched(whole, add)
     if found is None or one is None:
@@ -288,7 +296,9 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
 def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product | None:
     """The product of three loops around ``W += a * b``; ``recurrent``: other rows of W may be a factor."""
     target, factors = elements(add.target), _factors(add.value)
-    if target is None or factors is None or len(target) != 1 or any("." in loop.high for loop in loops):
+    if target is None or factors is None or len(target) != 1:
+        return None
+    if any(elements(loop.high) is None or _FRACTION.search(loop.high) for loop in loops):
         return None  # a loop up to 2.5 has three iterations, a size of 2.5 is 2
     ((a, g), (b, h)), scalars = factors
     if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):

@@ -31,6 +31,12 @@ from maxcode.policy.rules.kernels.nest import (
 _NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "ptrdiff_t", "const double", "const int"})
 
 _TOLD = re.compile(r"\b(?:collapse|ordered)\b")  # pragmas about more than the loop below them, which stays as it is
+_MORE = ("storage_class_specifier", "attribute_specifier", "attribute_declaration", "ms_declspec_modifier")
+_ALONE = re.compile(  # directives about no loop
+    r"#(?!\s*pragma\b)|#\s*pragma\s+(?:omp\s+(?:barrier|task(?:wait|yield)|flush|cancel\w*|depobj|error|interop|scan"
+    r"|target\s+(?:update|enter|exit))|acc\s+(?:wait|update|enter|exit|init|set|shutdown)|pack|STDC|message|p\w+_macro"
+    r"|GCC\s+(?:diagnostic|push_options|pop_options|optimize|target|poison|warning|error))\b"
+)
 _WHOLE = re.compile(r"\babs ?(?=\()|\. ?(?:size|length) ?\( ?\)|\(int\) ?\w+ ?\([^()]*\)")
 
 
@@ -43,6 +49,8 @@ def read(body: Node, pure: frozenset[str] = PURE) -> Body:
             continue
         if child.type == "preproc_call":
             pragmas.append(_flat(text_of(child)))
+            if _ALONE.match(pragmas[-1]):
+                found, pragmas = [*found, *map(Other, pragmas)], []
             continue
         told = any(_TOLD.search(line) for line in pragmas)
         items = (Other(text_of(child)),) if told else _items(child, pure)
@@ -128,16 +136,28 @@ def _has_fraction(bound: str, node: Node) -> bool:
         inside = text_of(node) if node.type == "function_definition" else inside
     text = text_of(node)
     own = re.findall(r"\btypedef\s+(?:double|float)\s+(\w+)|\bdefine\s+(\w+)\s+(?:double|float)\b", text)
-    kinds = "|".join(["double", "float", "auto", *(one or other for one, other in own)])
+    made = re.findall(r"\b(?:typename|class)\s+(\w+)\s*[,>=]", text)  # parameters of templates
+    kinds = "|".join(["double", "float", "auto", *made, *(one or other for one, other in own)])
     between = r"\b(?:[\s*&>]|const\b|\w+\s*(?:\[[^\]]*\])?\s*(?:=[^,;]*)?,)*"  # a type and a name of its list
-    bound = _WHOLE.sub("", bound)
-    if "." in bound or re.search(r"\w ?\(", bound):
+    bound = _WHOLE.sub("", _with_macros(bound, text))
+    if "." in bound or re.search(r"\w ?\(|\b\d+[eE]", bound):
         return True
     for name in (word for word in words_in(bound) if not word.isdigit()):
         own_name = re.search(rf"\b(?:int|long|size_t|ptrdiff_t|unsigned|short){between}\b{name}\b", inside)
         if re.search(rf"\b(?:{kinds}){between}\b{name}\b", inside if own_name else text):
             return True
     return False
+
+
+def _with_macros(bound: str, text: str) -> str:
+    """A bound with what the macros in it stand for behind it."""
+    found, waiting = [bound], list(words_in(bound))
+    for name in waiting:  # it grows
+        made = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{name}\b(?:\([^)\n]*\))?((?:[^\n\\]|\\.)*)", text, re.M | re.S)
+        if made is not None:
+            found.append(made[1])
+            waiting += words_in(made[1]) - set(waiting)
+    return " ; ".join(found)
 
 
 def _closed(bound: str) -> str:
@@ -182,7 +202,8 @@ def _is_signed(name: str, node: Node) -> bool:
     while node.type != "function_definition" and node.parent is not None:
         node = node.parent
     text = _flat(text_of(node))
-    unsigned = re.search(rf"\b(?:unsigned|u?size_t|uint\w*)\b[\w ]* {name}\b", text)
+    listed = r"(?: ?=[^,;]*)?(?:, ?[\w*]+(?: ?=[^,;]*)?)*, ?"  # up to a later name of one declaration
+    unsigned = re.search(rf"\b(?:unsigned|u?size_t|uint\w*)\b(?:[\w ]* |[\w *]*{listed}){name}\b", text)
     return unsigned is None and re.search(rf"\b(?:int|long|ptrdiff_t) (?:\w+ ?, ?)*{name}\b", text) is not None
 
 
@@ -191,7 +212,7 @@ def _one_more(bound: str) -> str | None:
     is the largest number of its type is not expected: a loop of that type would not end."""
     if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
         return None
-    last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)
+    last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(0|[1-9]\d*)", bound)  # not the octal 010
     if last is None or not re.fullmatch(r"[\w \-+*/%()\[\].]+", bound):
         return f"{bound} + 1" if re.fullmatch(r"\w+", bound) else f"({bound}) + 1"
     number = int(last[2] + last[3]) + 1
@@ -201,7 +222,7 @@ def _one_more(bound: str) -> str | None:
 def _declarations(node: Node) -> tuple[Item, ...] | None:
     kind = node.child_by_field_name("type")
     qualified = [text_of(child) for child in node.children if child.type == "type_qualifier"]
-    if any(child.type == "storage_class_specifier" for child in node.children):
+    if any(child.type in _MORE for child in node.children):
         return None  # a static one keeps its value from call to call
     named = " ".join([*qualified, _flat(text_of(kind))]) if kind is not None else ""
     found: list[Item] = []
@@ -226,14 +247,22 @@ def _assignment(node: Node) -> tuple[Item, ...] | None:
 
 
 def summed(item: Assign) -> Assign:
-    """``x = x + y`` and ``x = y + x`` as ``x += y``, ``x = x - y`` as ``x -= y``; anything else as it is."""
-    parts = _two_terms(item.value) if item.op == "=" else None
-    if parts is None:
-        return item
-    left, sign, right = parts
-    if left == item.target:
-        return Assign(left, f"{sign}=", right)
-    return Assign(right, "+=", left) if right == item.target and sign == "+" else item
+    """``x = x + y`` as ``x += y``, ``x = x - y`` as ``x -= y``; anything else as it is."""
+    left, sign, right = _terms(item)
+    return Assign(left, f"{sign}=", right) if left == item.target else item
+
+
+def exchanged_sum(item: Assign) -> Assign | None:
+    """``x = y + x`` as ``x += y``, which it is for numbers, but not for strings; None for anything else."""
+    left, sign, right = _terms(item)
+    return Assign(right, "+=", left) if (sign, right) == ("+", item.target) else None
+
+
+def _terms(item: Assign) -> tuple[str, str, str]:
+    """The two terms of the sum that is assigned and its sign; empty for anything else, and where the target calls
+    something, which would be called once instead of twice."""
+    parts = _two_terms(item.value) if item.op == "=" and elements(item.target) is not None else None
+    return parts or ("", "", "")
 
 
 def _two_terms(text: str) -> tuple[str, str, str] | None:

@@ -46,10 +46,12 @@ def shorten(unit: Unit) -> Iterator[Edit]:
     iterations wait less for each other."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
+            if not is_innermost(spot.loop) or effect((spot.loop,), spot.above).opaque:
+                continue
             body = tuple(
                 _shortened(kernel, spot, item) for item in spot.loop.body if isinstance(item, Assign | Declare)
             )
-            if is_innermost(spot.loop) and body != spot.loop.body and not effect((spot.loop,), spot.above).opaque:
+            if body != spot.loop.body:
                 what = f"shortens what iterations of the loop over {spot.loop.var} wait for"
                 change = kernel.change(put(kernel.body, spot.path, [replace(spot.loop, body=body)]))
                 yield kernel.edit("shorten", spot.name, (), what, change)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.effects import effect
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels, with_cast
 from maxcode.policy.rules.kernels.legality import cuts
-from maxcode.policy.rules.kernels.macro_uses import words_behind
-from maxcode.policy.rules.kernels.memory import Array, is_fixed, may_free, with_arrays
+from maxcode.policy.rules.kernels.macro_uses import named_in_macros
+from maxcode.policy.rules.kernels.memory import Array, has_an_element_each, is_fixed, may_free, with_arrays
+from maxcode.policy.rules.kernels.names import reals
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -42,7 +44,7 @@ def privatise(unit: Unit) -> Iterator[Edit]:
     """Declares a scalar inside the loop that always sets it first, so that iterations do not share it."""
     for kernel in kernels(unit):
         for name, kind in _scalars(kernel).items():
-            body = _private(kernel.body, name, kind)
+            body = _privately(kernel, name, kind)
             if body is not None and body != kernel.body:
                 what = f"declares {name} inside the loops that set it"
                 yield kernel.edit("privatise", f"{name} in {kernel.function.name}", (), what, kernel.change(body))
@@ -57,28 +59,29 @@ def _scalars(kernel: Kernel) -> dict[str, str]:
         made = _DECLARATION.fullmatch(item.text) if isinstance(item, Other) else None
         if made is not None:
             found |= dict.fromkeys(re.findall(r"\w+", made[2]), made[1])
-    others = [
-        words_behind(kernel.unit, item.text) - words_in(item.text)
-        for item in every(kernel.body)
-        if isinstance(item, Other)
-    ]
-    hidden = set[str]().union(*others)
+    hidden = named_in_macros(kernel.unit, printed(kernel.body)) if found else set[str]()
     return {name: kind for name, kind in found.items() if name not in hidden}
 
 
-def _private(body: Body, name: str, kind: str, depth: int = 0) -> Body | None:
+def _privately(kernel: Kernel, name: str, kind: str) -> Body | None:
+    """The kernel's body with a scalar declared where it is set, as a block may; None if it must stay."""
+    given = reals(kernel.unit, kernel.function) if kind in ("int", "long") else frozenset[str]()
+    return _private(kernel.body, lambda value: with_cast(Declare(kind, name, value), given))
+
+
+def _private(body: Body, made: Callable[[str], Declare], depth: int = 0) -> Body | None:
     """The items with a declaration wherever a block sets the scalar before it uses it; None if some use may see a value
     from before the block."""
-    items = list(body)
+    items, name = list(body), made("0").name
     for place, item in enumerate(body):
         if name not in words_in(printed((item,))) or (depth == 0 and _declares(item, name)):
             continue
         if isinstance(item, Assign) and item.target == name:
             if depth == 0 or item.op != "=" or name in words_in(item.value) or "&" in printed(body[place:]):
                 return None
-            items[place] = Declare(kind, name, item.value)
+            items[place] = made(item.value)
             return tuple(items)
-        inside = _inside(item, name, kind, depth)
+        inside = _inside(item, made, depth)
         if inside is None:
             return None
         items[place] = inside
@@ -91,12 +94,13 @@ def _declares(item: Item, name: str) -> bool:
     return isinstance(item, Other) and _DECLARATION.fullmatch(item.text) is not None
 
 
-def _inside(item: Item, name: str, kind: str, depth: int) -> Item | None:
+def _inside(item: Item, made: Callable[[str], Declare], depth: int) -> Item | None:
+    name = made("0").name
     if isinstance(item, Loop) and name not in words_in(f"{item.low} {item.high} {item.step}"):
-        body = _private(item.body, name, kind, depth + 1)
+        body = _private(item.body, made, depth + 1)
         return replace(item, body=body) if body is not None else None
     if isinstance(item, Branch) and depth and name not in words_in(item.test):
-        then, other = (_private(side, name, kind, depth + 1) for side in (item.then, item.other))
+        then, other = (_private(side, made, depth + 1) for side in (item.then, item.other))
         return replace(item, then=then, other=other) if then is not None and other is not None else None
     return None
 
@@ -123,7 +127,7 @@ def expand(unit: Unit) -> Iterator[Edit]:
 def privatised(kernel: Kernel) -> Kernel:
     """The kernel with every scalar declared inside the loops that set it, where that is possible."""
     for name, kind in _scalars(kernel).items():
-        kernel = replace(kernel, body=_private(kernel.body, name, kind) or kernel.body)
+        kernel = replace(kernel, body=_privately(kernel, name, kind) or kernel.body)
     return kernel
 
 
@@ -147,6 +151,7 @@ def expanded(kernel: Kernel, spot: Spot) -> Expanded | None:
     if (
         not made
         or not plain
+        or not has_an_element_each(effect((loop,), spot.above), len(spot.above))
         or hides((loop,))
         or any(item.type not in ("double", "float") or item.name in named for item in made)
     ):

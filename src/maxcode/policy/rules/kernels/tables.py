@@ -13,7 +13,8 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.polynomials import coefficient, polynomial
 from maxcode.policy.rules.kernels.effects import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
-from maxcode.policy.rules.kernels.memory import Array, may_free, with_arrays
+from maxcode.policy.rules.kernels.memory import Array, has_an_element_each, may_free, with_arrays
+from maxcode.policy.rules.kernels.names import hides_access
 from maxcode.policy.rules.kernels.nest import (
     Assign,
     Body,
@@ -24,6 +25,8 @@ from maxcode.policy.rules.kernels.nest import (
     Other,
     band_of,
     changed,
+    every,
+    is_shared,
     lexed,
     printed,
     substituted,
@@ -69,16 +72,24 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
         seen = effect((spot.loop,), pure=pure)
         if seen.opaque or seen.scalars or len(chain) < 2:
             continue
-        core = _tabulated(tables, chain, _separated(core), seen.written)
+        long = [loop for depth, loop in enumerate(chain) if has_an_element_each(seen, depth)]
+        core = _tabulated(tables, (chain, long), _separated(core), seen.written)
         if tables.names:
             what = f"computes {', '.join(tables.names)} before the loops"
             yield _edit("tabulate", spot, tables, nested(chain, core), what)
 
 
 def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
-    """The outermost nests that nothing leaves before their end."""
+    """The outermost nests that nothing leaves before their end, and of which no thread runs a part."""
     for kernel in kernels(unit):
-        yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1 and may_free(kernel, spot))
+        whole = (spot for spot in kernel.spots if len(spot.path) == 1 and not _is_run_in_parts(spot.loop))
+        yield from ((kernel, spot) for spot in whole if may_free(kernel, spot))
+
+
+def _is_run_in_parts(nest: Loop) -> bool:
+    """Whether threads that run already share a loop: each would read all elements, while others write them."""
+    shared = (one for one in every((nest,)) if isinstance(one, Loop) and is_shared(one))
+    return any("parallel" not in " ".join(one.pragmas) for one in shared)
 
 
 def _separated(core: Body) -> Body:
@@ -96,8 +107,12 @@ def _separated(core: Body) -> Body:
     return tuple(found)
 
 
-def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozenset[str]) -> Body:
-    """The core without the sums that depend on one loop alone; those go into tables."""
+def _tabulated(tables: _Tables, loops: tuple[list[Loop], list[Loop]], core: Body, written: frozenset[str]) -> Body:
+    """The core without the sums that depend on one loop alone; those go into tables.
+
+    ``loops``: those of the nest, and those of them that a table may have an element for.
+    """
+    chain, long = loops
     for start in [item for item in core if isinstance(item, Declare) and item.type == "double"]:
         position = next(k for k, item in enumerate(core) if isinstance(item, Declare) and item.name == start.name)
         held = core[position]
@@ -105,10 +120,10 @@ def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozense
         part = _slice(held, core)
         loop = _only_on(part, chain, core, written) if part is not None else None
         test = _runs(chain, [loop]) if loop is not None else None
-        if part is None or loop is None or test is None:
+        if part is None or loop is None or test is None or loop not in long:
             continue
         text = printed(part) + test
-        key = substituted(text, {loop.var: "index", held.name: "value"}) + loop.high
+        key = substituted(text, {loop.var: "0index", held.name: "0value"}) + loop.high  # no names of a program
         made = _under(test, (*part, Assign(f"@[{loop.var}]", "=", held.name)))
         fill = replace(loop, body=made, pragmas=())
         name = tables.name(key, f"{held.name}_of", (loop.high,), fill)
@@ -134,17 +149,14 @@ def _under(test: str, items: Body) -> Body:
 
 def _slice(start: Declare, core: Body) -> tuple[Item, ...] | None:
     """A declaration and the one loop that adds to it, if any; None if the value is cheap, or changed elsewhere."""
-    adding = [item for item in core if isinstance(item, Loop) and start.name in _targets(item)]
-    if any(isinstance(item, Assign) and item.target == start.name for item in core) or len(adding) > 1:
-        return None
-    if adding and _targets(adding[0]) != {start.name}:
+    adding = [item for item in core if start.name in _targets((item,))]
+    if len(adding) > 1 or not all(isinstance(item, Loop) and _targets((item,)) == {start.name} for item in adding):
         return None
     return (start, *adding) if adding or "(" in start.value else None
 
 
-def _targets(loop: Loop) -> set[str]:
-    inner = (_targets(item) for item in loop.body if isinstance(item, Loop))
-    return {item.target for item in loop.body if isinstance(item, Assign)}.union(*inner)
+def _targets(body: Body) -> set[str]:
+    return {item.target for item in every(body) if isinstance(item, Assign)}
 
 
 def _only_on(part: Sequence[Item], chain: list[Loop], core: Body, written: frozenset[str]) -> Loop | None:
@@ -166,13 +178,13 @@ def _is_pure(unit: Unit, name: str) -> bool:
         return False
     body = read(known[0].body)
     *rest, last = body or (Other(""),)
-    seen = effect(tuple(rest))
-    given = isinstance(last, Other) and last.text.startswith("return ") and elements(last.text[7:-1])
-    if given is None or given is False:
+    if not isinstance(last, Other) or not last.text.startswith("return "):
         return False
-    arrays = {access.array for access in seen.accesses} | {array for array, _ in given}
-    own = {one.name for one in known[0].parameters} >= arrays
-    return own and not seen.opaque and not seen.scalars and not seen.written
+    whole = (*rest, Declare("double", name, last.text.removeprefix("return ").removesuffix(";")))
+    seen = effect(whole)
+    own = {one.name for one in known[0].parameters} >= {access.array for access in seen.accesses}
+    plain = own and not seen.opaque and not seen.scalars and not seen.written
+    return plain and not known[0].body.has_error and not hides_access(unit, known[0], whole)
 
 
 # --------------------------------------------------------------------------------------------------- tables of factors
@@ -233,7 +245,7 @@ def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[st
     column, row = over
     if not (_has_rows_of(factor, row, column) or _has_rows_of(factor, column, row)):
         return factor
-    key = substituted(factor + test, {column.var: "column", row.var: "row"}) + row.high + column.high
+    key = substituted(factor + test, {column.var: "0column", row.var: "0row"}) + row.high + column.high
     index = f"{row.var} * {column.high} + {column.var}"
     inner = replace(column, body=_under(test, (Assign(f"@[{index}]", "=", factor),)), pragmas=())
     name = tables.name(key, "operand", (row.high, column.high), replace(row, body=(inner,), pragmas=()))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.polyhedral.polynomials import ONE, added, name, number, polynomial, written_out
 from maxcode.policy.rules.kernels.blocking import BLOCKS
@@ -136,8 +137,10 @@ def _triangle(kernel: Kernel, spot: Spot, size: str) -> _Triangle | None:
 
 def _calls_itself(kernel: Kernel) -> bool:
     """Whether a function may run in itself: the corners of all of them may not fit on the stack."""
-    body = kernel.function.body
-    return any(one.text == kernel.function.name for one in kernel.unit.tokens_in(body.start_byte, body.end_byte))
+    body, own, known = kernel.function.body, kernel.function.name, effects(kernel.unit)
+    if any(one.text == own for one in kernel.unit.tokens_in(body.start_byte, body.end_byte)):
+        return True
+    return any(own in known.closure(one).calls for one in known.of(body.start_byte, body.end_byte).calls)
 
 
 def _ahead(name_of: str, offset: int) -> str:
