@@ -57,7 +57,7 @@ def test_the_numeric_examples_have_schedules() -> None:
 
 def test_every_edit_that_is_offered_is_a_legal_line_and_no_two_have_the_same() -> None:
     assert len(set(LABELS)) == len(LABELS) > 100
-    assert offers("c", GEMM, Permitted(), GEMM) == LABELS
+    assert list(offers("c", GEMM, Permitted(), GEMM)) == LABELS
     edits = {edit.label: edit for _, found in offered(Unit("c", GEMM), Permitted()) for edit in found}
     for label in LABELS[::9]:
         (line,) = read(written([label]))
