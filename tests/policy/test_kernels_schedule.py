@@ -12,7 +12,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.errors import InputError
 from maxcode.policy.rules.kernels.outline import outline
-from maxcode.policy.rules.kernels.schedule import Taken, applied, needs, offers, read, walk, written
+from maxcode.policy.rules.kernels.schedule import Taken, applied, mark, needs, offers, read, walk, written
 from maxcode.policy.rules.kernels.steps import ALL, Permitted, offered
 from tests.support.selection import some
 
@@ -119,6 +119,28 @@ def test_random_schedules_keep_to_what_is_permitted(permitted: frozenset[str]) -
             assert used("c", one.program) <= permitted
         assert needs(schedule(taken)) <= permitted
         assert applied(GEMM, "c", schedule(taken), allowed) == (taken[-1].program if taken else GEMM)
+
+
+def needless(text: str, taken: list[Taken], allowed: Permitted) -> list[str]:
+    """The lines of a schedule that make a program which it has had, or which one line makes of an earlier one."""
+    found, passed, before = [], {mark(text)}, text
+    for number, one in enumerate(taken):
+        if mark(one.program) in passed:
+            found.append(schedule(taken[: number + 1]))
+        passed.update(offers("c", before, allowed, text).values())
+        before = one.program
+    return found
+
+
+def test_random_schedules_have_no_needless_line() -> None:
+    """Tiles and their sizes alone: a tile of another size is one line, and so is the order of loops."""
+    allowed, begin = Permitted(frozenset({"tiling"})), "tile(j in gemm, size=16)\n"
+    begun = Taken("", applied(GEMM, "c", begin, allowed))
+    for draw in range(2 * ROUNDS):
+        taken = walked(GEMM, "c", draw, allowed)
+        assert len(taken) == 5 and needless(GEMM, taken, allowed) == []
+        further = list(walk(GEMM, "c", random.Random(draw), 2, allowed, begin))
+        assert needless(GEMM, [begun, *further], allowed) == [], "nor one that is so because of the lines before"
 
 
 def test_the_same_draw_gives_the_same_schedule() -> None:

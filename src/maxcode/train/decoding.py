@@ -57,8 +57,9 @@ class Legal:
     """The legal next tokens of a schedule, as ``prefix_allowed_tokens_fn`` of transformers asks for them.
 
     The end of the text is legal after every whole line, and nothing else where no further line fits into ``most``
-    tokens.  What is permitted is read from the prompt.  With ``known`` the end is also illegal after a program that is
-    known, or that another answer of the batch has come to first, as long as a further line fits."""
+    tokens, or all that fit are needless.  What is permitted is read from the prompt.  With ``known`` the end is also
+    illegal after a program that is known, or that another answer of the batch has come to first, as long as a further
+    line may follow."""
 
     def __init__(
         self, tokenizer: Any, problems: Sequence[Problem], prompts: Scheduled, most: int, known: Known | None = None

@@ -216,7 +216,8 @@ def walk(
 
 @lru_cache(maxsize=500)
 def _made(language: str, text: str, allowed: Permitted) -> frozenset[int]:
-    """The marks of what one line makes of a program, whatever techniques it uses: the next line is not drawn yet."""
+    """The marks of what one line makes of a program.  Those with techniques that are not permitted are among them: no
+    line makes them, so they forbid nothing more."""
     unit = Unit(language, text)
     return frozenset(mark(after(unit, edit)) for _, edits in offered(unit, allowed) for edit in edits)
 
