@@ -136,11 +136,14 @@ def test_random_schedules_have_no_needless_line() -> None:
     """Tiles and their sizes alone: a tile of another size is one line, and so is the order of loops."""
     allowed, begin = Permitted(frozenset({"tiling"})), "tile(j in gemm, size=16)\n"
     begun = Taken("", applied(GEMM, "c", begin, allowed))
+    lines = 0
     for draw in range(2 * ROUNDS):
         taken = walked(GEMM, "c", draw, allowed)
-        assert len(taken) == 5 and needless(GEMM, taken, allowed) == []
+        lines += len(taken)
+        assert needless(GEMM, taken, allowed) == []
         further = list(walk(GEMM, "c", random.Random(draw), 2, allowed, begin))
         assert needless(GEMM, [begun, *further], allowed) == [], "nor one that is so because of the lines before"
+    assert lines > 3 * ROUNDS
 
 
 def test_the_same_draw_gives_the_same_schedule() -> None:
