@@ -12,7 +12,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.errors import InputError
 from maxcode.policy.rules.kernels.outline import outline
-from maxcode.policy.rules.kernels.schedule import Taken, applied, needs, offers, read, walk, written
+from maxcode.policy.rules.kernels.schedule import Taken, applied, mark, needs, offers, read, walk, written
 from maxcode.policy.rules.kernels.steps import ALL, Permitted, offered
 from tests.support.selection import some
 
@@ -57,7 +57,7 @@ def test_the_numeric_examples_have_schedules() -> None:
 
 def test_every_edit_that_is_offered_is_a_legal_line_and_no_two_have_the_same() -> None:
     assert len(set(LABELS)) == len(LABELS) > 100
-    assert offers("c", GEMM, Permitted(), GEMM) == LABELS
+    assert list(offers("c", GEMM, Permitted(), GEMM)) == LABELS
     edits = {edit.label: edit for _, found in offered(Unit("c", GEMM), Permitted()) for edit in found}
     for label in LABELS[::9]:
         (line,) = read(written([label]))
@@ -119,6 +119,31 @@ def test_random_schedules_keep_to_what_is_permitted(permitted: frozenset[str]) -
             assert used("c", one.program) <= permitted
         assert needs(schedule(taken)) <= permitted
         assert applied(GEMM, "c", schedule(taken), allowed) == (taken[-1].program if taken else GEMM)
+
+
+def needless(text: str, taken: list[Taken], allowed: Permitted) -> list[str]:
+    """The lines of a schedule that make a program which it has had, or which one line makes of an earlier one."""
+    found, passed, before = [], {mark(text)}, text
+    for number, one in enumerate(taken):
+        if mark(one.program) in passed:
+            found.append(schedule(taken[: number + 1]))
+        passed.update(offers("c", before, allowed, text).values())
+        before = one.program
+    return found
+
+
+def test_random_schedules_have_no_needless_line() -> None:
+    """Tiles and their sizes alone: a tile of another size is one line, and so is the order of loops."""
+    allowed, begin = Permitted(frozenset({"tiling"})), "tile(j in gemm, size=16)\n"
+    begun = Taken("", applied(GEMM, "c", begin, allowed))
+    lines = 0
+    for draw in range(2 * ROUNDS):
+        taken = walked(GEMM, "c", draw, allowed)
+        lines += len(taken)
+        assert needless(GEMM, taken, allowed) == []
+        further = list(walk(GEMM, "c", random.Random(draw), 2, allowed, begin))
+        assert needless(GEMM, [begun, *further], allowed) == [], "nor one that is so because of the lines before"
+    assert lines > 3 * ROUNDS
 
 
 def test_the_same_draw_gives_the_same_schedule() -> None:

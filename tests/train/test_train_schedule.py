@@ -13,7 +13,7 @@ import pytest
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
-from maxcode.policy.rules.kernels.schedule import needs
+from maxcode.policy.rules.kernels.schedule import applied, needs, offers
 from maxcode.problems import load
 from maxcode.search.archive import Kept
 from maxcode.search.stages import USUAL
@@ -215,6 +215,51 @@ def test_the_end_is_legal_after_whole_lines_and_alone_where_nothing_more_fits(to
     assert legal.next(prompt, (*line, end)) == [end]
     short = Legal(tokenizer, [GEMM], PROMPTS, len(line) + 2)
     assert short.next(prompt, line) == [end]
+
+
+def next_lines(legal: Legal, tokenizer: Any, problem: Problem, schedule: str) -> set[str]:
+    """The lines that a policy may write after a schedule."""
+    prompt, found, waiting = tuple(tokenizer.encode(PROMPTS.ask(problem))), set[str](), [tuple[int, ...]()]
+    begun = tuple(tokenizer.encode(schedule))
+    while waiting:
+        part = waiting.pop()
+        text = tokenizer.decode(part)
+        if text.endswith("\n"):
+            found.add(text)
+        else:
+            following = legal.next(prompt, (*begun, *part))
+            waiting += [(*part, token) for token in following if token != tokenizer.eos_token_id]
+    return found
+
+
+def test_a_policy_writes_no_needless_line_and_goes_on_from_a_schedule_that_has_one(tokenizer: Any) -> None:
+    legal = Legal(tokenizer, [GEMM], PROMPTS, 160)
+    tiled = "accumulate(j in gemm)\ntile(p in gemm, size=16)\n"
+    again = {f"retune(TILE_P, value={size})\n" for size in (8, 24, 32)}
+    for line in again:
+        assert PROMPTS.read(GEMM, tiled + line).program is not None, "it is legal"
+    after = next_lines(legal, tokenizer, GEMM, tiled)
+    assert after and not after & again, "they are tiles of another size"
+    turned = "accumulate(j in gemm)\ninterchange(j#2 in gemm, inner=p)\n"
+    back = "interchange(p in gemm, inner=j)\n"
+    assert PROMPTS.read(GEMM, turned + back).program == PROMPTS.read(GEMM, "accumulate(j in gemm)\n").program
+    assert back not in next_lines(legal, tokenizer, GEMM, turned)
+    old = tiled + "retune(TILE_P, value=8)\n"
+    assert "restrict(gemm)\n" in next_lines(legal, tokenizer, GEMM, old), "a beginning from an archive"
+
+
+def test_without_needless_lines_as_many_lines_make_the_same_programs(tokenizer: Any) -> None:
+    small = replace(GEMM, permitted=frozenset({"restrict", "simd"}))
+    legal, allowed, original = Legal(tokenizer, [GEMM], PROMPTS, 160), PROMPTS.allowed(small), small.program.text
+    every, written = {original: ""}, {"": original}
+    for _ in range(2):
+        for text, schedule in list(every.items()):
+            for label in offers("c", text, allowed, original):
+                every.setdefault(applied(text, "c", label, allowed), f"{schedule}{label}\n")
+        for schedule in list(written):
+            for line in next_lines(legal, tokenizer, small, schedule):
+                written[schedule + line] = applied(original, "c", schedule + line, allowed)
+    assert {*written.values()} == {*every} and len(every) > 30
 
 
 # --------------------------------------------------------------------------------------------------------- a whole run

@@ -27,7 +27,7 @@ from maxcode.code.techniques import cell, used
 from maxcode.core.files import read_file, write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import InputError, MachineError
-from maxcode.policy.rules.kernels.schedule import Taken, applied, needs, offers, walk, written
+from maxcode.policy.rules.kernels.schedule import Taken, needs, offers, walk, written
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
 from maxcode.train.diversity import BEFORE
@@ -76,9 +76,8 @@ def at_random(problem: Problem, table: CorpusTable, generator: random.Random, be
     """Random legal steps after the schedule ``begin``, at most as many as the corpus has with those before, or ``TURN``
     if that is more; empty if no step is possible."""
     allowed = steps_on_one_core(problem, table.templates)
-    text = applied(problem.program.text, problem.language, begin, allowed)
     steps = generator.randint(1, max(table.steps - len(begin.splitlines()), min(TURN, table.steps)))
-    return list(walk(text, problem.language, generator, steps, allowed))
+    return list(walk(problem.program.text, problem.language, generator, steps, allowed, begin))
 
 
 def _of(problem: Problem, table: CorpusTable, generator: random.Random, made: _Maker) -> Iterator[Example]:
@@ -113,7 +112,8 @@ def _scheduled(
     shown = list(taken[1 : count + 1])
     if count and generator.random() < OTHER:
         allowed = steps_on_one_core(problem, table.templates)
-        shown += walk(shown[-1].program, problem.language, generator, generator.randint(1, TURN), allowed)
+        begin, most = written(one.label for one in shown), generator.randint(1, TURN)
+        shown += walk(taken[0].program, problem.language, generator, most, allowed, begin)
     kept = [Kept((), Program({"": one.program}), 0.0, 0, written(each.label for each in shown)) for one in shown[-1:]]
     needed = [needs(written(one.label for one in (*taken[1:], *shown)))]
     needed += [used(problem.language, text) for text in (kernel, *(one.program for one in shown[-1:]))]

@@ -2,8 +2,9 @@
 
     tokens so far -> whole lines -> the program that they make -> its legal next lines, as tokens -> the next tokens
 
-The model's probabilities of all other tokens are set to 0.  The loss does not know of this: it is that of the whole
-vocabulary, so it also teaches the policy to write what decoding would force.
+The model's probabilities of all other tokens are set to 0, also those of needless lines (``schedule.py``), which would
+only make answers longer.  The loss does not know of this: it is that of the whole vocabulary, so it also teaches the
+policy to write what decoding would force.
 
 In training an answer may also be kept from ending where its program is measured already, or where another answer of the
 same batch may end: it goes on, or takes another way.  So measurements go to new programs.  That is the rule of
@@ -12,7 +13,7 @@ UniqueRandomizer (arXiv 2002.09067) for leaves that are drawn; it does not take 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, final
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, final
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.policy.rules.kernels import Permitted, applied
-from maxcode.policy.rules.kernels.schedule import offers, written
+from maxcode.policy.rules.kernels.schedule import mark, offers, written
 from maxcode.train.config import TrainConfig
 from maxcode.train.explore import Known
 from maxcode.train.prompts import LOOPS, TO, Scheduled
@@ -36,15 +37,18 @@ Tokens = tuple[int, ...]
 @final
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """A program on the way, what may be done to it, and the legal next lines: ``ends`` of whole lines -> their labels,
-    ``following`` of a part of a line -> next token -> tokens of the shortest line that goes on so."""
+    """A program on the way, what may be done to it, and the next lines: ``ends`` of whole legal lines -> their labels,
+    ``following`` of a part of one that is not needless -> next token -> tokens of the shortest line that goes on so.
+    ``passed``: the marks of programs to which a line would be needless; ``beyond``: for the line after it."""
 
     problem: str
     text: str
     language: str
     allowed: Permitted
     original: str
-    ends: dict[Tokens, str] = field(default_factory=dict)
+    passed: frozenset[int]
+    beyond: frozenset[int]
+    ends: Mapping[Tokens, str]
     following: dict[Tokens, dict[int, int]] = field(default_factory=dict)
 
 
@@ -53,8 +57,9 @@ class Legal:
     """The legal next tokens of a schedule, as ``prefix_allowed_tokens_fn`` of transformers asks for them.
 
     The end of the text is legal after every whole line, and nothing else where no further line fits into ``most``
-    tokens.  What is permitted is read from the prompt.  With ``known`` the end is also illegal after a program that is
-    known, or that another answer of the batch has come to first, as long as a further line fits."""
+    tokens, or all that fit are needless.  What is permitted is read from the prompt.  With ``known`` the end is also
+    illegal after a program that is known, or that another answer of the batch has come to first, as long as a further
+    line may follow."""
 
     def __init__(
         self, tokenizer: Any, problems: Sequence[Problem], prompts: Scheduled, most: int, known: Known | None = None
@@ -65,6 +70,7 @@ class Legal:
         self._begins: Tokens = tuple(tokenizer.encode(f"{TO}\n"))
         self._root = lru_cache(_PROGRAMS)(self._of_prompt)
         self._program = lru_cache(_PROGRAMS)(self._of_text)
+        self._lines = lru_cache(_PROGRAMS)(self._lines_of)
         self._after = lru_cache(_PROGRAMS)(applied)
 
     def __call__(self, batch: int, ids: Any) -> list[int]:
@@ -103,24 +109,32 @@ class Legal:
         return first == number and not self._known(program.problem, program.text)
 
     def _of(self, before: _Program, text: str) -> _Program:
-        return self._program(before.problem, text, before.language, before.allowed, before.original)
+        return self._program(before.problem, text, before.language, before.allowed, before.original, before.beyond)
 
     def _of_prompt(self, prompt: Tokens) -> _Program:
         name, *facts = self._tokenizer.decode(prompt, skip_special_tokens=True).splitlines()
         permitted = frozenset(line.removeprefix("//") for line in facts[: facts.index(LOOPS)])
         problem = replace(self._problems[name.removeprefix("//")], permitted=permitted)
         text = problem.program.text
-        return self._program(problem.id, text, problem.language, self._prompts.allowed(problem), text)
+        allowed, passed = self._prompts.allowed(problem), frozenset({mark(text)})
+        return self._program(problem.id, text, problem.language, allowed, text, passed)
 
-    def _of_text(self, problem: str, text: str, language: str, allowed: Permitted, original: str) -> _Program:
-        found = _Program(problem, text, language, allowed, original)
-        for label in offers(language, text, allowed, original, _LONGEST):
-            line: Tokens = tuple(self._tokenizer.encode(written([label])))
-            found.ends[line] = label
-            for at, token in enumerate(line):
+    def _of_text(
+        self, problem: str, text: str, language: str, allowed: Permitted, original: str, passed: frozenset[int]
+    ) -> _Program:
+        lines = self._lines(text, language, allowed, original)
+        ends, beyond = {line: label for line, (label, _) in lines.items()}, {made for _, made in lines.values()}
+        found = _Program(problem, text, language, allowed, original, passed, passed | beyond, ends)
+        for line, (_, made) in lines.items():
+            for at, token in enumerate(line if made not in passed else ()):
                 shortest = found.following.setdefault(line[:at], {})
                 shortest[token] = min(len(line), shortest.get(token, len(line)))
         return found
+
+    def _lines_of(self, text: str, language: str, allowed: Permitted, original: str) -> dict[Tokens, tuple[str, int]]:
+        """The legal lines, as tokens -> their labels, and the marks of the programs after them."""
+        found = offers(language, text, allowed, original, _LONGEST)
+        return {tuple(self._tokenizer.encode(written([label]))): (label, made) for label, made in found.items()}
 
 
 def kept_legal(

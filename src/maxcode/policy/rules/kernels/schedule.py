@@ -7,15 +7,21 @@
 A line is the label of an edit, as the notes of the policy write it.  It is legal if and only if that edit is offered
 for the program that the lines before it have made, and makes no use of a technique that is neither permitted nor used
 by the original.  Empty lines, and spaces around names and signs, mean nothing.
+
+A line is needless if it makes a program that the schedule has had, or that one line makes of a program before the last:
+``tile(p in gemm, size=16)`` and ``retune(TILE_P, value=8)`` are ``tile(p in gemm, size=8)``.  A shortest schedule of a
+program has no needless line, so every program can be made without any.  Random schedules and policies write none; it is
+legal nevertheless, so that every schedule that is kept can be read.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import final
 
 from maxcode.code.cpp.edit import Edit
@@ -75,16 +81,21 @@ def _line(number: int, text: str) -> Line:
 def applied(original: str, language: str, schedule: str, allowed: Permitted) -> str:
     """The program that a schedule makes of an original; raises InputError for a line that is not legal, with what would
     be."""
-    text = original
+    *_, last = _path(original, language, schedule, allowed)
+    return last
+
+
+def _path(original: str, language: str, schedule: str, allowed: Permitted) -> Iterator[str]:
+    """The original, and the program after each line."""
+    yield (text := original)
     for line in read(schedule):
         unit = Unit(language, text)
-        made = after(unit, _edit_of(unit, line, allowed))
-        if extra := more_than(allowed, language, made, original):
+        text = after(unit, _edit_of(unit, line, allowed))
+        if extra := more_than(allowed, language, text, original):
             named = ", ".join(sorted(extra))
             what = f"the program would use techniques that are not permitted: {named}; leave out this line"
             raise InputError(f"line {line.number} of the schedule is '{line.label}': {what}")
-        text = made
-    return text
+        yield text
 
 
 def more_than(allowed: Permitted, language: str, program: str, original: str) -> frozenset[str]:
@@ -144,19 +155,24 @@ def _wrong_part(line: Line, place: int, possible: Sequence[str]) -> str:
     return f"'{line.parts[place]}' is not possible after '{before}'; {wanted}"
 
 
-def offers(language: str, text: str, allowed: Permitted, original: str, longest: int = 0) -> list[str]:
-    """The legal next lines of a schedule that has made ``text`` of ``original``.
+def offers(language: str, text: str, allowed: Permitted, original: str, longest: int = 0) -> dict[str, int]:
+    """The legal next lines of a schedule that has made ``text`` of ``original``; of each the mark of the program after.
 
     To find the techniques of a text takes a hundred times as long as to make it.  So this is left out where all that a
     step can introduce is permitted; ``applied`` finds them in any case.  ``longest``: the most characters of a program,
     0 for any number."""
     unit = Unit(language, text)
-    edits = [edit for _, edits in offered(unit, allowed) for edit in edits]
+    found = {edit.label: after(unit, edit) for _, edits in offered(unit, allowed) for edit in edits}
     if longest:
-        edits = [edit for edit in edits if len(after(unit, edit)) <= longest]
-    if allowed.permitted is not None and allowed.permitted >= _INTRODUCED and not allowed.threads:
-        return [edit.label for edit in edits]
-    return [edit.label for edit in edits if not more_than(allowed, language, after(unit, edit), original)]
+        found = {label: made for label, made in found.items() if len(made) <= longest}
+    if allowed.permitted is None or not allowed.permitted >= _INTRODUCED or allowed.threads:
+        found = {label: made for label, made in found.items() if not more_than(allowed, language, made, original)}
+    return {label: mark(made) for label, made in found.items()}
+
+
+def mark(program: str) -> int:
+    """Equal for programs that differ only in the amount of white space; in this process alone."""
+    return hash(" ".join(program.split()))
 
 
 def needs(schedule: str) -> frozenset[str]:
@@ -179,27 +195,39 @@ class Taken:
     program: str
 
 
-def walk(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[Taken]:
-    """A random legal schedule of at most ``steps`` lines, step by step.  Steps that use techniques that are not
-    permitted are skipped; it ends where no step is possible."""
-    whole = text
+def walk(
+    text: str, language: str, generator: random.Random, steps: int, allowed: Permitted, begin: str = ""
+) -> Iterator[Taken]:
+    """A random legal schedule of at most ``steps`` lines without a needless one, step by step, behind the schedule
+    ``begin``.  Steps that use techniques that are not permitted are skipped; it ends where no step is possible."""
+    path, passed = list(_path(text, language, begin, allowed)), {mark(text)}
     for _ in range(steps):
-        unit = Unit(language, text)
-        edit = _any_edit(unit, allowed, generator)
+        passed.update(*(_made(language, one, allowed) for one in path[:-1]))
+        unit = Unit(language, path[-1])
+        edit = _any_edit(unit, allowed, generator, passed)
         if edit is None:
             return
         program = after(unit, edit)
-        if not more_than(allowed, language, program, whole):
-            text = program
-            yield Taken(edit.label, text)
+        path = path[-1:]
+        if not more_than(allowed, language, program, text):
+            path.append(program)
+            yield Taken(edit.label, program)
 
 
-def _any_edit(unit: Unit, allowed: Permitted, generator: random.Random) -> Edit | None:
-    """An edit of a random step, drawn by prior among those that have edits."""
+@lru_cache(maxsize=500)
+def _made(language: str, text: str, allowed: Permitted) -> frozenset[int]:
+    """The marks of what one line makes of a program.  Those with techniques that are not permitted are among them: no
+    line makes them, so they forbid nothing more."""
+    unit = Unit(language, text)
+    return frozenset(mark(after(unit, edit)) for _, edits in offered(unit, allowed) for edit in edits)
+
+
+def _any_edit(unit: Unit, allowed: Permitted, generator: random.Random, passed: Collection[int]) -> Edit | None:
+    """An edit of a random step, drawn by prior among those that have edits, to a program whose mark is new."""
     steps = [step for step in ALL if allowed.step(step)]
     while steps:
         step = generator.choices(steps, [step.rule.prior for step in steps])[0]
-        if found := edits_of(step, unit, allowed):
+        if found := [edit for edit in edits_of(step, unit, allowed) if mark(after(unit, edit)) not in passed]:
             return generator.choice(found)
         steps.remove(step)
     return None
