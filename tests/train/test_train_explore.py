@@ -94,6 +94,24 @@ def test_random_schedules_are_legal_and_new_and_the_same_for_a_seed_and_a_row() 
         assert PROMPTS.read(GEMM, action.completion).program == action.program
 
 
+def test_a_group_that_shows_a_schedule_also_changes_one_line_of_it() -> None:
+    program = PROMPTS.read(GEMM, CHAIN).program
+    assert program is not None
+    row = PromptRow(0, GEMM, 0, Kept(("0",), program, 9.0, BEFORE, CHAIN))
+    found = Explore(40, TABLE_OF_KERNELS, 7).beside(3, row, lambda problem, text: False, {program.text})
+    for action in found:
+        assert PROMPTS.read(GEMM, action.completion).program == action.program
+    accumulate, unroll, restrict = CHAIN.splitlines()
+    near = [action.completion.splitlines() for action in found]
+    assert [accumulate, "unroll(j in gemm, factor=8)", restrict] in near, "another value"
+    assert any(lines[:2] == [accumulate, unroll] and lines[2:] and restrict not in lines for lines in near), (
+        "other step"
+    )
+    assert any(len(lines) > 3 and set(CHAIN.splitlines()) <= set(lines) for lines in near), "one more"
+    assert [accumulate, restrict] in near or [unroll, restrict] in near, "left out"
+    assert any(not set(CHAIN.splitlines()) & set(lines) for lines in near), "half of them are of random steps"
+
+
 def test_they_are_measured_and_kept_but_belong_to_no_group_and_move_no_advantage(tmp_path: Path) -> None:
     alone, beside = judge(begun(Diversity(None))), judge(begun(Diversity(None)), tmp_path, 3)
     without, found = step(alone, 0, ANSWERS), step(beside, 0, ANSWERS)

@@ -123,7 +123,7 @@ class GrpoTable:
     ``at_once``   answers that go through the model together on one device; 0: all
     ``beta``      weight of the KL term; 0, the default, needs no reference model
     ``distinct``  whether a schedule may only end where its program is new (``decoding.py``)
-    ``explore``   random legal schedules that are measured beside the answers of each group (``explore.py``)
+    ``explore``   legal schedules that are measured beside the answers of each group (``explore.py``)
     ``more``      any other option of TRL's GRPOConfig
     ``threads``   of torch
     """

@@ -28,12 +28,11 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.errors import InputError
-from maxcode.policy.rules.kernels.steps import ALL, Permitted, edits_of, offered
+from maxcode.policy.rules.kernels.steps import ALL, NAMED, Permitted, edits_of, offered
 from maxcode.policy.rules.rewriter.runtime import patched
 
 _LINE = re.compile(r"(?P<step>\w+) ?\((?P<subject>[\w# ]+)(?P<parameters>(?:, ?\w+ ?= ?\w+ ?)*)\)")
 _FORM = "step(subject, name=value, ...), such as tile(j in gemm, size=64)"
-_BY_NAME = {step.rule.name: step for step in ALL}
 _INTRODUCED = frozenset(
     {"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"}
 )  # without threads
@@ -111,11 +110,17 @@ def after(unit: Unit, edit: Edit) -> str:
 
 
 def _edit_of(unit: Unit, line: Line, allowed: Permitted) -> Edit:
-    step = _BY_NAME.get(line.step)
-    edits = {edit.label: edit for edit in edits_of(step, unit, allowed)} if step is not None else {}
-    if line.label not in edits:
+    edit = named(unit, line.label, allowed)
+    if edit is None:
         raise _illegal(unit, line, allowed)
-    return edits[line.label]
+    return edit
+
+
+def named(unit: Unit, label: str, allowed: Permitted) -> Edit | None:
+    """The legal edit of a program with a label; None if there is none."""
+    step = NAMED.get(label.partition("(")[0])
+    edits = edits_of(step, unit, allowed) if step is not None else []
+    return next((edit for edit in edits if edit.label == label), None)
 
 
 def _illegal(unit: Unit, line: Line, allowed: Permitted) -> InputError:
@@ -132,11 +137,11 @@ def _illegal(unit: Unit, line: Line, allowed: Permitted) -> InputError:
 
 
 def _wrong_step(line: Line, possible: Sequence[str], allowed: Permitted) -> str:
-    step = _BY_NAME.get(line.step)
+    step = NAMED.get(line.step)
     if not possible:
         return "no step is possible here; leave out this line and those after it"
     if step is None:
-        near = get_close_matches(line.step, _BY_NAME, n=1)
+        near = get_close_matches(line.step, NAMED, n=1)
         what = f"there is no step '{line.step}'" + (f"; did you mean '{near[0]}'?" if near else "")
     elif not allowed.step(step):
         what = f"the step '{line.step}' is not permitted"
@@ -179,11 +184,11 @@ def needs(schedule: str) -> frozenset[str]:
     """The techniques that have to be permitted for a schedule whose steps exist."""
     lines = read(schedule)
     packs = any("template=packed" in line.parameters for line in lines)
-    found = frozenset[str]().union(*(_BY_NAME[line.step].techniques for line in lines))
+    found = frozenset[str]().union(*(NAMED[line.step].techniques for line in lines))
     return found | {"packing"} if packs else found
 
 
-# ------------------------------------------------------------------------------------------------------------ at random
+# ------------------------------------------------------------------------------------------------ again, and at random
 
 
 @final
@@ -193,6 +198,16 @@ class Taken:
 
     label: str
     program: str
+
+
+def again(text: str, language: str, original: str, labels: Iterable[str], allowed: Permitted) -> Iterator[Taken]:
+    """The steps with these labels, one after the other; those that are not legal there are left out."""
+    for label in labels:
+        unit = Unit(language, text)
+        edit = named(unit, label, allowed)
+        if edit is not None and not more_than(allowed, language, program := after(unit, edit), original):
+            text = program
+            yield Taken(label, text)
 
 
 def walk(

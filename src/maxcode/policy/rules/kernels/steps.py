@@ -88,7 +88,8 @@ ALL: tuple[Step, ...] = (
     _step(hints.parallel, 8, "loop", ("threads",)),
 )
 
-STEPS: dict[str, str] = {step.rule.name: step.rule.summary for step in ALL}
+NAMED: dict[str, Step] = {step.rule.name: step for step in ALL}
+STEPS: dict[str, str] = {name: step.rule.summary for name, step in NAMED.items()}
 
 
 @final
