@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +19,8 @@ from maxcode.problems.algotune import VARIABLE, VENV
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
 from tests.support.algotune_help import TASK, write_algotune
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -114,3 +118,12 @@ def test_published_solvers_are_the_reference_and_are_judged_by_the_tasks_check(p
     assert fast.speedup is not None and fast.speedup.low > 2
     wrong = evaluate_source(None, Request(Path("algotune:pair_sums/Wrong One")))
     assert wrong.outcome is Outcome.WRONG, wrong.reasons
+
+
+def test_the_page_of_judged_solvers_has_the_tables_of_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    verdicts = importlib.import_module("solvers.verdicts")
+    rows = [json.loads(line) for line in (ROOT / "benchmarks/solvers/judged.jsonl").read_text().splitlines()]
+    page = (ROOT / "docs/explanation/published-solvers.md").read_text()
+    assert verdicts.report(rows) in page and verdicts.by_task(rows) in page
+    assert f"{len(rows)} solvers of six models for {len({row['task'] for row in rows})} tasks" in page
