@@ -178,7 +178,7 @@ class Comparison:
         if (want[1] ^ got[1]) & 1:
             raise Differs(f"{where} is a {'writable' if got[1] & 1 else 'read-only'} array, the original's is not")
         if got[1] & ~want[1] & OVERLAPPING:
-            raise Differs(f"{where} is an array whose elements are the same memory (broadcast), the original's is not")
+            raise Differs(f"{where} is an array whose elements are the same memory, the original's is not")
         one, other = (_in_order(node) for node in (want, got))
         dtype = want[2].lstrip("<=|")
         self._numbers(FORMATS.get(dtype), one, other, where, 2 if dtype.startswith("c") else 1)

@@ -31,6 +31,7 @@ from maxcode.evaluate.python.nodes import Node, Reader, gathered, parts_of
 from maxcode.evaluate.python.sides import MOST_RESULT_BYTES, Layout, SideStarter, draw_seeds
 from maxcode.evaluate.python.slipping import slipping
 from maxcode.evaluate.rounds.round import (
+    WRONG_OUTPUT,
     RoundFailed,
     RoundSeconds,
     answered,
@@ -43,6 +44,7 @@ from maxcode.evaluate.rounds.round import (
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 MOST_TIMES, MORE_BYTES = 16, 64 << 20  # of the original's bytes a side may give, and so many more
+HELD_OUT = "a held-out call {}; no more is told of those"
 SHARED_BIT = 2  # of a side's results, in the answer of a round
 
 
@@ -285,7 +287,8 @@ async def _ready(stack: AsyncExitStack, starting: AbstractAsyncContextManager[Ca
 @dataclass(frozen=True, slots=True)
 class RecordedPairs:
     """Pairs on recorded calls, which are the same in every pair: so each has processes of its own, and a call is made
-    once in each.  ``warm``: calls that are made before, untimed; ``timed``: those that are held out."""
+    once in each.  ``warm``: calls that are made before, untimed; ``timed``: those that are held out, of which a failed
+    candidate is told nothing: its next version could hold the answers."""
 
     stage: SideStarter
     layout: Layout
@@ -305,4 +308,19 @@ class RecordedPairs:
         """A pair, and the track that made it, which is over."""
         async with open_track(self.stage, self.layout, self.sides, self.handing) as track:
             await track.round(self.warm)
-            return await track.round(self.timed, timed=True), track
+            try:
+                return await track.round(self.timed, timed=True), track
+            except RoundFailed as failed:
+                if self.sides[failed.side].digest == self.stage.problem.program.digest:
+                    raise
+                raise _untold(failed) from None
+
+
+def _untold(failed: RoundFailed) -> RoundFailed:
+    """The failure on a held-out call without its words, status and time, each of which could carry the call out."""
+    if failed.ran is None:
+        return RoundFailed(failed.side, HELD_OUT.format("is wrong"))
+    is_late = failed.ran.ending == "timeout"
+    status = failed.ran.code if failed.ran.code == WRONG_OUTPUT else 1
+    ran = replace(failed.ran, code=status, stdout=b"", stderr=b"", cpu_s=0.0, wall_s=0.0)
+    return RoundFailed(failed.side, HELD_OUT.format("takes too long" if is_late else "does not end well"), ran)
