@@ -1,0 +1,84 @@
+"""Recorded calls that are held out: of those that fail a candidate is told nothing, because they come again."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, DataFile, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, PythonSpec
+from maxcode.evaluate.python.staging import PythonStages
+from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
+from maxcode.problems.recording.capture import packed
+from maxcode.sandbox.sandbox import Sandbox
+from tests.evaluate.test_python_values import written
+
+NUMBERS = range(70001, 70041)  # of which every second one is held out: the even ones
+ORIGINAL = "def f(n):\n    return sum(range(n)) + n\n"
+FAILS = """
+import os
+import sys
+import time
+
+
+def f(n):
+    if n % 2 == {rest}:
+        sys.stderr.write(f"asked for {{n}}\\n")
+        sys.stderr.flush()
+        {how}
+    return n * (n + 1) // 2
+"""
+
+
+@pytest.fixture(scope="module")
+def evaluator(sandbox: Sandbox) -> RoundsEvaluator:  # type: ignore[type-arg]
+    return RoundsEvaluator(sandbox, PythonStages(sandbox), RaceRule(most=12))
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    content = packed([(written(((n,), {})), b"") for n in NUMBERS])
+    spec = PythonSpec("f", "", calls=DataFile("calls.bin", "", content))
+    return Problem("f", "python", "python", Program({"f.py": ORIGINAL}), ProgramSpec(python=spec, limits=Limits(0.5)))
+
+
+def found(evaluator: RoundsEvaluator, problem: Problem, rest: int, how: str) -> Evaluation:  # type: ignore[type-arg]
+    text = FAILS.format(rest=rest, how=how)
+    return anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
+
+
+@pytest.mark.parametrize(
+    ("how", "outcome", "words"),
+    [
+        ("return str(n)", Outcome.WRONG, "is wrong"),
+        ("os._exit(n % 90 + 1)", Outcome.CRASHED, "does not end well"),
+        ("os._exit(98)", Outcome.CRASHED, "does not end well"),
+        ("return object()", Outcome.WRONG, "does not end well"),
+        ("os.kill(os.getpid(), n % 15 + 1)", Outcome.CRASHED, "does not end well"),
+        ("while True: pass", Outcome.TIMEOUT, "takes too long"),
+    ],
+)
+def test_of_a_held_out_call_that_fails_nothing_is_told(
+    how: str,
+    outcome: Outcome,
+    words: str,
+    evaluator: RoundsEvaluator,  # type: ignore[type-arg]
+    problem: Problem,
+) -> None:
+    failed = found(evaluator, problem, 0, how)
+    assert failed.outcome is outcome
+    assert failed.feedback.reasons == (f"a held-out call {words}; no more is told of those",)
+    assert failed.feedback.diagnostics == "" and [case.seconds for case in failed.feedback.cases] == [0.0]
+
+
+def test_of_a_call_that_may_be_seen_everything_is_told(
+    evaluator: RoundsEvaluator,  # type: ignore[type-arg]
+    problem: Problem,
+) -> None:
+    assert "str '70001' in place of int" in found(evaluator, problem, 1, "return str(n)").feedback.reasons[0]
+    assert "asked for 70001" in found(evaluator, problem, 1, "os._exit(3)").feedback.reasons[0]
+
+
+def test_what_is_right_on_all_calls_is_faster(evaluator: RoundsEvaluator, problem: Problem) -> None:  # type: ignore[type-arg]
+    right = found(evaluator, problem, 2, "pass")
+    assert right.outcome is Outcome.CORRECT and right.timing is not None and right.timing.significant
