@@ -7,6 +7,7 @@ import pytest
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, DataFile, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, PythonSpec
+from maxcode.evaluate.python.admission import Staged
 from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.problems.recording.capture import packed
@@ -31,7 +32,7 @@ def f(n):
 
 
 @pytest.fixture(scope="module")
-def evaluator(sandbox: Sandbox) -> RoundsEvaluator:  # type: ignore[type-arg]
+def evaluator(sandbox: Sandbox) -> RoundsEvaluator[Staged, Program]:
     return RoundsEvaluator(sandbox, PythonStages(sandbox), RaceRule(most=12))
 
 
@@ -42,7 +43,7 @@ def problem() -> Problem:
     return Problem("f", "python", "python", Program({"f.py": ORIGINAL}), ProgramSpec(python=spec, limits=Limits(0.5)))
 
 
-def found(evaluator: RoundsEvaluator, problem: Problem, rest: int, how: str) -> Evaluation:  # type: ignore[type-arg]
+def found(evaluator: RoundsEvaluator[Staged, Program], problem: Problem, rest: int, how: str) -> Evaluation:
     text = FAILS.format(rest=rest, how=how)
     return anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
 
@@ -62,7 +63,7 @@ def test_of_a_held_out_call_that_fails_nothing_is_told(
     how: str,
     outcome: Outcome,
     words: str,
-    evaluator: RoundsEvaluator,  # type: ignore[type-arg]
+    evaluator: RoundsEvaluator[Staged, Program],
     problem: Problem,
 ) -> None:
     failed = found(evaluator, problem, 0, how)
@@ -72,13 +73,13 @@ def test_of_a_held_out_call_that_fails_nothing_is_told(
 
 
 def test_of_a_call_that_may_be_seen_everything_is_told(
-    evaluator: RoundsEvaluator,  # type: ignore[type-arg]
+    evaluator: RoundsEvaluator[Staged, Program],
     problem: Problem,
 ) -> None:
     assert "str '70001' in place of int" in found(evaluator, problem, 1, "return str(n)").feedback.reasons[0]
     assert "asked for 70001" in found(evaluator, problem, 1, "os._exit(3)").feedback.reasons[0]
 
 
-def test_what_is_right_on_all_calls_is_faster(evaluator: RoundsEvaluator, problem: Problem) -> None:  # type: ignore[type-arg]
+def test_what_is_right_on_all_calls_is_faster(evaluator: RoundsEvaluator[Staged, Program], problem: Problem) -> None:
     right = found(evaluator, problem, 2, "pass")
     assert right.outcome is Outcome.CORRECT and right.timing is not None and right.timing.significant
