@@ -92,6 +92,8 @@ class Reader:
         letter = chr(self._data[self._at])
         self._at += 1
         self._letters.add(letter)
+        if letter in _CONSTANT:
+            return _CONSTANT[letter]
         if letter in _PLAIN:
             return (letter, *_PLAIN[letter](self))
         if letter in MARKS:
@@ -189,11 +191,8 @@ class Reader:
         return name, parts, self._node()
 
 
+_CONSTANT: dict[str, Node] = {letter: (letter,) for letter in "NTF."}  # a byte each, and so one tuple for all
 _PLAIN: dict[str, Callable[[Reader], Node]] = {
-    "N": lambda _: (),
-    "T": lambda _: (),
-    "F": lambda _: (),
-    ".": lambda _: (),
     "i": lambda one: struct.unpack("<q", one.take(8)),
     "I": lambda one: (int.from_bytes(one.take(one.number()), "little", signed=True),),
     "f": lambda one: struct.unpack("<d", one.take(8)),
