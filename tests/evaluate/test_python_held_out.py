@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
 from maxcode.core.stats import RaceRule
-from maxcode.core.types import Action, DataFile, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, PythonSpec
+from maxcode.core.types import (
+    Action,
+    Case,
+    DataFile,
+    Evaluation,
+    Limits,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    PythonSpec,
+)
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.interpreter import binds_of
 from maxcode.evaluate.python.admission import Staged
+from maxcode.evaluate.python.runtime import find_python
 from maxcode.evaluate.python.staging import PythonStages
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.problems.recording.capture import packed
 from maxcode.sandbox.sandbox import Sandbox
 from tests.evaluate.test_python_values import written
+from tests.support.python_help import ENVIRONMENT
 
 NUMBERS = range(70001, 70041)  # of which every second one is held out: the even ones
 ORIGINAL = "def f(n):\n    return sum(range(n)) + n\n"
@@ -83,3 +100,18 @@ def test_of_a_call_that_may_be_seen_everything_is_told(
 def test_what_is_right_on_all_calls_is_faster(evaluator: RoundsEvaluator[Staged, Program], problem: Problem) -> None:
     right = found(evaluator, problem, 2, "pass")
     assert right.outcome is Outcome.CORRECT and right.timing is not None and right.timing.significant
+
+
+def test_a_problem_in_what_candidates_see_is_refused(
+    evaluator: RoundsEvaluator[Staged, Program], problem: Problem
+) -> None:
+    seen = find_python(ENVIRONMENT).binds[-1][0]
+    spec = replace(problem.spec, folder=str(seen), python=replace(problem.spec.python_spec, venv=ENVIRONMENT))
+    with pytest.raises(InputError, match=r"recorded calls .*calls\.bin would be seen by every candidate"):
+        anyio.run(evaluator.admit, replace(problem, spec=spec))
+    held = ProgramSpec(venv=ENVIRONMENT, folder=str(seen / "more"), held_out=(Case("one", "1", "1"),))
+    program = Problem("f", "program", "python", problem.program, held)
+    with pytest.raises(InputError, match=r"its tests in .* would be seen by every candidate"):
+        binds_of(program)
+    assert binds_of(replace(program, spec=replace(held, held_out=())))
+    assert binds_of(replace(program, spec=replace(held, folder="/elsewhere")))

@@ -44,6 +44,15 @@ class PythonRuntime:
     def sealed(self) -> str:
         return "" if self.binds else "python"
 
+    def refuse_shown(self, path: Path, what: str) -> None:
+        """InputError where a file or a folder, which is ``what``, lies in a folder that every candidate sees."""
+        real = path.resolve()
+        if shown := [folder for folder, _ in self.binds if real.is_relative_to(folder.resolve())]:
+            raise InputError(
+                f"{what} {path} would be seen by every candidate, because the virtual environment needs {shown[0]}; "
+                "put it elsewhere"
+            )
+
 
 def find_python(venv: str) -> PythonRuntime:
     """The system's interpreter, or that of the virtual environment in the folder ``venv`` with its packages.

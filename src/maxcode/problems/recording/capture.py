@@ -109,6 +109,8 @@ async def capture(command: str, target: str, folder: Path, most: int = 1000) -> 
     _refuse_existing(folder)
     recorded, status = _run(command, match[1], match[2], most)
     spec, program = _spec(target, _module(command, target, recorded, status))
+    if spec.venv:
+        find_python(spec.venv).refuse_shown(folder, "the problem (--out) in")
     kept, unmade = await _reproduced(spec, program, recorded) if recorded.calls else ([], Counter[str]())
     refused = {why.removeprefix("refused "): n for why, n in recorded.notes.items() if why.startswith("refused ")}
     changed = len(recorded.calls) - len(kept) - unmade.total()
