@@ -156,10 +156,10 @@ class PythonTrack:
         """How the results of a round differ from the original's, or its arguments afterwards; empty if they do not."""
         if self.checker is not None and (why := self._slips_by(original, other)):
             return why
-        comparison = Comparison(Reader(), Reader(), self._tolerance)
+        comparison, after = (Comparison(Reader(), Reader(), self._tolerance) for _ in range(2))
         for slot, (want, have) in enumerate(zip(original, other, strict=True)):
             why = self._results_differ(comparison, want, have) if self.checker is None else ""
-            why = why or ("" if self._own_arguments else self._arguments_differ(want, have))
+            why = why or ("" if self._own_arguments else self._arguments_differ(after, want, have))
             if why:
                 return f"call {slot * self._layout.batch + 1} of a round, or one soon after it: {why}"
         return ""
@@ -192,9 +192,8 @@ class PythonTrack:
                     return f"{which}: its result holds {' and '.join(sorted(what))}, and the original's does not"
         return ""
 
-    def _arguments_differ(self, want: Given, have: Given) -> str:
-        wanted, given = Reader().open(want.afterwards), Reader().open(have.afterwards)
-        comparison = Comparison(wanted, given, self._tolerance)
+    def _arguments_differ(self, comparison: Comparison, want: Given, have: Given) -> str:
+        wanted, given = comparison.wanted.open(want.afterwards), comparison.given.open(have.afterwards)
         for _ in range(self._layout.batch):
             if why := comparison.difference(wanted.node(), given.node(), "an argument after the call"):
                 return f"it changes its arguments otherwise: {why}"
