@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -269,11 +269,22 @@ def _in_order(node: Node) -> bytes:
     if not flags & 2 or len(shape) < 2 or not count:
         return bytes(data)
     width = len(data) // count
+    if unit := {1: "B", 2: "H", 4: "I", 8: "Q"}.get(width):
+        return b"".join(_rows(memoryview(data).cast(unit), shape))
     columns, order = memoryview(data), [0]
     strides = [width * math.prod(shape[:axis]) for axis in range(len(shape))]
     for axis in range(len(shape)):
         order = [at + step * strides[axis] for at in order for step in range(shape[axis])]
     return b"".join(columns[at : at + width] for at in order)
+
+
+def _rows(columns: memoryview, shape: tuple[int, ...]) -> Iterator[bytes]:
+    """The innermost rows in the order of C of what lies in that of Fortran: a piece for each, not for each element."""
+    if len(shape) == 1:
+        yield columns.tobytes()
+        return
+    for first in range(shape[0]):
+        yield from _rows(columns[first :: shape[0]], shape[1:])
 
 
 def doubled(code: str, data: bytes) -> bytes:
