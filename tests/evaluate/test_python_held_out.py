@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import anyio
 import pytest
@@ -115,3 +116,15 @@ def test_a_problem_in_what_candidates_see_is_refused(
         binds_of(program)
     assert binds_of(replace(program, spec=replace(held, held_out=())))
     assert binds_of(replace(program, spec=replace(held, folder="/elsewhere")))
+
+
+def test_no_candidate_sees_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    (tmp_path / "own" / "pyvenv.cfg").write_text(f"home = {tmp_path / 'bin'}\n")
+    for folder in (tmp_path / "bin", tmp_path / "own" / "bin"):
+        folder.mkdir()
+        (folder / "python3").touch()
+    assert find_python(str(tmp_path / "own")).binds[0][0] == tmp_path
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    with pytest.raises(InputError, match="where your home folder is"):
+        find_python(str(tmp_path / "own"))

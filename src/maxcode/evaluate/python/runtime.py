@@ -15,6 +15,7 @@ from maxcode.sandbox.sealed import INTERPRETER
 
 PACKAGES_FOLDER, PYTHON_FOLDER = "/opt/venv", "/opt/python"
 _ANEW = "make the virtual environment anew: `python3 -m venv --clear {}`"
+_ELSE = "give one whose interpreter and packages have folders of their own"
 _SETTING = re.compile(r"^\s*(\w[\w-]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
 _MAPPING = re.compile(r"^MAPPING\b[^=]*= (\{.*\})$", re.MULTILINE)
 
@@ -84,6 +85,10 @@ def find_python(venv: str) -> PythonRuntime:
     folders = [packages[-1], *_named_folders(packages[-1])]
     for one in (*(base for base, _ in binds), *folders):
         refuse_outside(one, f"what the virtual environment {folder} needs in")
+        if Path.home().is_relative_to(one.resolve()):
+            raise InputError(
+                f"{folder} needs {one}, where your home folder is, and candidates see what it needs; {_ELSE}"
+            )
     places = tuple((one, PACKAGES_FOLDER + str(number or "")) for number, one in enumerate(folders))
     return PythonRuntime(shown, (*binds, *places), tuple(path for _, path in places), f"Python {named}")
 
