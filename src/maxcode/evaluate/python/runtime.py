@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ def find_python(venv: str) -> PythonRuntime:
     folders = [packages[-1], *_named_folders(packages[-1])]
     for one in (*(base for base, _ in binds), *folders):
         refuse_outside(one, f"what the virtual environment {folder} needs in")
-        if Path.home().is_relative_to(one.resolve()):
+        if Path(os.path.expanduser("~")).is_relative_to(one.resolve()):
             raise InputError(
                 f"{folder} needs {one}, where your home folder is, and candidates see what it needs; {_ELSE}"
             )
