@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Literal, final
 
 from maxcode.evaluate.function.comparing import beside, distance
 from maxcode.evaluate.python.digests import Digests
@@ -38,6 +38,7 @@ _MARKS = {"M": "an argument", "W": "another part of this or an earlier result"}
 _SHOWN = 60
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
+_UNITS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}  # of memory, by their bytes
 
 
 class Differs(Exception):
@@ -269,7 +270,7 @@ def _in_order(node: Node) -> bytes:
     if not flags & 2 or len(shape) < 2 or not count:
         return bytes(data)
     width = len(data) // count
-    if unit := {1: "B", 2: "H", 4: "I", 8: "Q"}.get(width):
+    if unit := _UNITS.get(width):
         return b"".join(_rows(memoryview(data).cast(unit), shape))
     columns, order = memoryview(data), [0]
     strides = [width * math.prod(shape[:axis]) for axis in range(len(shape))]

@@ -1,3 +1,6 @@
+import numpy as np
+
+
 def change(coins, total):
     """How many of each coin come to the total."""
     last = [None] * (total + 1)
@@ -6,7 +9,7 @@ def change(coins, total):
         for reached in range(coin, total + 1):
             if last[reached] is None and last[reached - coin] is not None:
                 last[reached] = at
-    counts = [0] * len(coins)
+    counts = np.zeros(len(coins), int)
     while total:
         counts[last[total]] += 1
         total -= coins[last[total]]
