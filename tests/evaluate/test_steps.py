@@ -244,3 +244,18 @@ def test_the_time_until_a_started_program_is_ready_comes_apart(held: Callable[..
     found = held("", rounds=1, started="read(5, &word, 1); if (word != 's') return 3; word = 'd';" + work)
     assert [ran.ending for ran in found] == ["answered"] * 2
     assert found[0].cpu_s > 10 * found[1].cpu_s > 0
+
+
+def test_the_outputs_of_a_round_are_no_more_than_its_limit(sandbox: Sandbox, build_c: Callable[[str], Blob]) -> None:
+    """One memory in the place of every output takes none of the program's own, and much where it is written out."""
+    artefact = build_c(HOLDER.replace("kept[3]", "kept[1 << 18]").replace("BODY", "").replace("STARTED", ""))
+    plan = Blob.of(struct.pack("<4I", 2, 40, 0, 0) + struct.pack("<4Q", 8, 0, 1 << 20, 3))
+
+    async def play() -> Ran:
+        job = Job(("{artefact}",), artefact, plan, called=True, stepped=True, output_mb=3)
+        async with sandbox.session([artefact, plan], bare=True) as session, session.calls(job) as calls:
+            await calls.ready()
+            return await calls.round(Blob.of(bytes(8 * 40)), 2, 8)
+
+    found = anyio.run(play)
+    assert found.ending == "output" and len(found.stdout) == 3 << 20

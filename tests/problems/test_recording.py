@@ -109,6 +109,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "    return more(x + x) * 4\n"
     )
     (folder / "unpacked" / "kit" / "random.py").write_text("import random\n\n\ndef more(x):\n    return x\n")
+    (folder / "unpacked" / "kit" / "tests").mkdir()
+    for name in ("tests/__init__.py", "tests/held.py", "test_kit.py", "conftest.py"):
+        (folder / "unpacked" / "kit" / name).write_text("HELD_OUT = 16\n")
     (folder / "unpacked" / "tests.py").write_text(
         "import kit\nimport kit.kit\nimport kit.random\n\nassert [kit.four(n) for n in range(5)][4] == 16\n"
         "assert [kit.kit.eight(n) for n in range(5)] == [8 * kit.random.more(n) for n in range(5)]\n"
@@ -170,7 +173,7 @@ def test_an_agent_reads_what_was_recorded_as_json(project: Path, tmp_path: Path)
 
 
 @pytest.mark.sandbox
-def test_the_modules_beside_a_function_of_a_package_itself_are_taken_along(project: Path) -> None:
+def test_the_modules_beside_a_function_of_a_package_itself_are_taken_along_without_tests(project: Path) -> None:
     command = f"{SYSTEM} {shlex.quote(str(project / 'unpacked' / 'tests.py'))}"
     found = anyio.run(capture, command, "kit:four", project / "four")
     assert found.kept == 5

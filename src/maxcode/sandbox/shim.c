@@ -157,6 +157,7 @@ static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
 #include "shim_told.h"
 static int seen(int fd);
 static int fresh_file(const char *name);
+static bool is_full(int fd, uint64_t size);
 static void answer(const struct reply *reply, const int *fds, int count);
 
 #include "shim_calls.h"

@@ -24,8 +24,10 @@ def tongue_of(problem: Problem) -> Language:
 
 
 def binds_of(problem: Problem) -> Binds:
-    """What the sandbox shows for that interpreter."""
-    return _found(problem.spec.venv).binds if problem.spec.venv else ()
+    """What the sandbox shows for that interpreter.  InputError where that has tests that are held out."""
+    if not problem.spec.venv:
+        return ()
+    return _without_tests(problem.spec.venv, problem.spec.folder if problem.spec.held_out else "")
 
 
 def named(venv: str) -> str:
@@ -36,6 +38,13 @@ def named(venv: str) -> str:
 @lru_cache(maxsize=8)
 def _found(venv: str) -> PythonRuntime:
     return find_python(venv)  # once a process: each run of a race asks
+
+
+@lru_cache(maxsize=8)
+def _without_tests(venv: str, folder: str) -> Binds:
+    if folder:
+        _found(venv).refuse_shown(Path(folder), "the problem with its tests in")
+    return _found(venv).binds
 
 
 @lru_cache(maxsize=8)

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import final
 
 from maxcode.core.printable import printable
@@ -112,6 +113,8 @@ class PythonAdmissions:
     async def staged(self, problem: Problem) -> Staged:
         """Run the original.  InputError if its results cannot be compared with anything."""
         runtime = find_python(problem.spec.python_spec.venv)
+        if (calls := problem.spec.python_spec.calls) is not None and problem.spec.folder:
+            runtime.refuse_shown(Path(problem.spec.folder, calls.name), "the file of recorded calls")
         threads = 1 if problem.goal == "cpu" else len(os.sched_getaffinity(0))
         stage = SideStarter(self.sandbox, runtime, problem, threads)
         known, notes, saved_s = await self._known_or_learned(stage)

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Literal, final
 
 from maxcode.evaluate.function.comparing import beside, distance
 from maxcode.evaluate.python.digests import Digests
@@ -38,6 +38,7 @@ _MARKS = {"M": "an argument", "W": "another part of this or an earlier result"}
 _SHOWN = 60
 LEAST_SCALE, OWN_SCALE = 1.0, 1000.0  # up to here other elements may be the scale of one; times its own size
 OVERLAPPING = 8
+_UNITS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}  # of memory, by their bytes
 
 
 class Differs(Exception):
@@ -178,7 +179,7 @@ class Comparison:
         if (want[1] ^ got[1]) & 1:
             raise Differs(f"{where} is a {'writable' if got[1] & 1 else 'read-only'} array, the original's is not")
         if got[1] & ~want[1] & OVERLAPPING:
-            raise Differs(f"{where} is an array whose elements are the same memory (broadcast), the original's is not")
+            raise Differs(f"{where} is an array whose elements are the same memory, the original's is not")
         one, other = (_in_order(node) for node in (want, got))
         dtype = want[2].lstrip("<=|")
         self._numbers(FORMATS.get(dtype), one, other, where, 2 if dtype.startswith("c") else 1)
@@ -269,11 +270,22 @@ def _in_order(node: Node) -> bytes:
     if not flags & 2 or len(shape) < 2 or not count:
         return bytes(data)
     width = len(data) // count
+    if unit := _UNITS.get(width):
+        return b"".join(_rows(memoryview(data).cast(unit), shape))
     columns, order = memoryview(data), [0]
     strides = [width * math.prod(shape[:axis]) for axis in range(len(shape))]
     for axis in range(len(shape)):
         order = [at + step * strides[axis] for at in order for step in range(shape[axis])]
     return b"".join(columns[at : at + width] for at in order)
+
+
+def _rows(columns: memoryview, shape: tuple[int, ...]) -> Iterator[bytes]:
+    """The innermost rows in the order of C of what lies in that of Fortran: a piece for each, not for each element."""
+    if len(shape) == 1:
+        yield columns.tobytes()
+        return
+    for first in range(shape[0]):
+        yield from _rows(columns[first :: shape[0]], shape[1:])
 
 
 def doubled(code: str, data: bytes) -> bytes:

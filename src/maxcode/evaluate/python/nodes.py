@@ -1,6 +1,7 @@
 """Reads the values that a side gave (``inside/codec.py``), as a tree of plain values; runs nothing of the side.
 
 A node is a tuple: a letter, and what belongs to it.  The items of a sequence are another: the layout, and its arrays.
+The bytes may be of no sense; what is read, and what ``expanded`` gives, is a few times as large as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ MARKS = "MW"  # in front of a node that is the memory, or the object, of an argu
 Node = tuple[Any, ...]
 Items = tuple[Any, ...]
 ALIGNED = 64
-MOST_NOTHING = 1 << 26  # items that are None, which take no bytes
+MOST_NOTHING = 1 << 26  # items that are None, which take no bytes, in all messages of a reader
+LEAST_ITEM, SMALL_SET = 4, 256  # bytes of an item of a set that has more items than this, at least
 _PART = struct.Struct("<Q")
 _ROW: Node = ("?",)  # in place of a row, which stands in the layout of its list
 
@@ -38,15 +40,17 @@ class Reader:
         self._objects: list[Node | None] = []
         self._rows: list[tuple[int, list[Items]]] = []  # numbers of the first of some lists, and their layout
         self._expanded: dict[int, list[Node]] = {}
-        self._parts: Sequence[memoryview] = ()
+        self._parts: list[memoryview | None] = []
+        self._data = memoryview(b"")
         self._at = 0
         self._room = 0  # bytes of all messages so far, of which an object takes one at least
+        self._nothing = self._in_sets = 0  # items so far that are None; items of large sets
 
     def open(self, parts: Sequence[memoryview]) -> Reader:
         """Go on with another message.  Unreadable where it has no part."""
         if not parts:
             raise Unreadable("it holds nothing")
-        self._parts, self._at = parts, 0
+        self._parts, self._data, self._at = [None, *parts[1:]], parts[0], 0
         self._room += sum(map(len, parts))
         return self
 
@@ -79,15 +83,17 @@ class Reader:
         return self._expanded[first][number - first]
 
     def number(self) -> int:
-        if self._at + 8 > len(self._parts[0]):
+        if self._at + 8 > len(self._data):
             raise Unreadable("it ends early")
         self._at += 8
-        return int(_PART.unpack_from(self._parts[0], self._at - 8)[0])
+        return int(_PART.unpack_from(self._data, self._at - 8)[0])
 
     def _node(self) -> Node:
-        letter = chr(self._parts[0][self._at])
+        letter = chr(self._data[self._at])
         self._at += 1
         self._letters.add(letter)
+        if letter in _CONSTANT:
+            return _CONSTANT[letter]
         if letter in _PLAIN:
             return (letter, *_PLAIN[letter](self))
         if letter in MARKS:
@@ -102,28 +108,42 @@ class Reader:
         return found
 
     def take(self, size: int) -> bytes:
-        if self._at + size > len(self._parts[0]):
+        if self._at + size > len(self._data):
             raise Unreadable("it ends early")
         self._at += size
-        return bytes(self._parts[0][self._at - size : self._at])
+        return bytes(self._data[self._at - size : self._at])
 
     def text(self) -> str:
         return self.take(self.number()).decode("utf-8", "surrogatepass")
 
     def raw(self) -> bytes:
         kind, number = self.take(1), self.number()
-        return bytes(self._parts[number]) if kind == b"\1" else self.take(number)
+        if kind != b"\1":
+            return self.take(number)
+        part, self._parts[number] = self._parts[number], None
+        if part is None:
+            raise Unreadable(f"part {number} is named again")
+        return bytes(part)
 
     def items(self) -> Items:
         count = self.number()
         if not count:
             return ("x", 0, [])
         layout = self.take(1).decode()
-        if layout == "n" and count > MOST_NOTHING:
-            raise Unreadable(f"{count} times None")
+        self._nothing += count * (layout == "n")
+        if self._nothing > MOST_NOTHING:
+            raise Unreadable(f"{self._nothing} times None")
         if layout == "x":
             return ("x", count, [self._node() for _ in range(count)])
         return (layout, count, *_LAYOUTS[layout](self, count))
+
+    def different(self) -> tuple[Items]:
+        """The items of a set."""
+        found = self.items()
+        self._in_sets += found[1] * (found[1] > SMALL_SET)
+        if LEAST_ITEM * self._in_sets > self._room:
+            raise Unreadable("more items of sets than bytes")
+        return (found,)
 
     def reserve(self, kind: str, count: int) -> list[Items]:
         """Numbers for so many rows; their items go into the list that it gives."""
@@ -139,6 +159,8 @@ class Reader:
         kind, width = self.take(1).decode(), self.number()
         rows = self.reserve(kind, count)
         found = kind, [self.items() for _ in range(width)]
+        if any(column[1] != count for column in found[1]):
+            raise Unreadable("columns of other lengths")
         rows.append(("r", count, *found))
         return found
 
@@ -169,11 +191,8 @@ class Reader:
         return name, parts, self._node()
 
 
+_CONSTANT: dict[str, Node] = {letter: (letter,) for letter in "NTF."}  # a byte each, and so one tuple for all
 _PLAIN: dict[str, Callable[[Reader], Node]] = {
-    "N": lambda _: (),
-    "T": lambda _: (),
-    "F": lambda _: (),
-    ".": lambda _: (),
     "i": lambda one: struct.unpack("<q", one.take(8)),
     "I": lambda one: (int.from_bytes(one.take(one.number()), "little", signed=True),),
     "f": lambda one: struct.unpack("<d", one.take(8)),
@@ -188,8 +207,8 @@ _HELD: dict[str, Callable[[Reader], Node]] = {
     "B": lambda one: (one.raw(),),
     "l": lambda one: (one.items(),),
     "d": lambda one: (one.items(), one.items()),
-    "S": lambda one: (one.items(),),
-    "Z": lambda one: (one.items(),),
+    "S": Reader.different,
+    "Z": Reader.different,
     "g": lambda one: (one.items(),),
     "A": Reader.array,
     "o": lambda one: (one.items(), one.items()),
@@ -229,7 +248,7 @@ def expanded(items: Items) -> list[Node]:
     if layout == "n":
         return [("N",)] * count
     if layout == "s":
-        return [("s", one) for one in _texts(rest[0], rest[1])]
+        return [("s", one) for one in texts_of(rest[0], rest[1])]
     if layout == "r":
         columns = [expanded(one) for one in rest[1]]
         return [(rest[0], ("x", len(row), list(row))) for row in zip(*columns, strict=True)]
@@ -237,10 +256,12 @@ def expanded(items: Items) -> list[Node]:
     return [(rest[0], ("x", size, list(itertools.islice(flat, size)))) for size in array("q", rest[1])]
 
 
-def _texts(lengths: bytes, joined: bytes) -> list[str]:
-    whole = joined.decode("utf-8", "surrogatepass")
-    ends = itertools.accumulate(array("q", lengths))
-    return [whole[end - size : end] for end, size in zip(ends, array("q", lengths), strict=True)]
+def texts_of(lengths: bytes, joined: bytes) -> list[str]:
+    """The texts.  ValueError where the lengths are not theirs."""
+    whole, sizes = joined.decode("utf-8", "surrogatepass"), array("q", lengths)
+    if min(sizes) < 0 or sum(sizes) != len(whole):
+        raise ValueError("texts of other lengths")
+    return [whole[end - size : end] for end, size in zip(itertools.accumulate(sizes), sizes, strict=True)]
 
 
 def parts_of(memory: memoryview) -> list[memoryview]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from maxcode.sandbox.sealed import INTERPRETER
 
 PACKAGES_FOLDER, PYTHON_FOLDER = "/opt/venv", "/opt/python"
 _ANEW = "make the virtual environment anew: `python3 -m venv --clear {}`"
+_ELSE = "give one whose interpreter and packages have folders of their own"
 _SETTING = re.compile(r"^\s*(\w[\w-]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
 _MAPPING = re.compile(r"^MAPPING\b[^=]*= (\{.*\})$", re.MULTILINE)
 
@@ -42,6 +44,15 @@ class PythonRuntime:
     @property
     def sealed(self) -> str:
         return "" if self.binds else "python"
+
+    def refuse_shown(self, path: Path, what: str) -> None:
+        """InputError where a file or a folder, which is ``what``, lies in a folder that every candidate sees."""
+        real = path.resolve()
+        if shown := [folder for folder, _ in self.binds if real.is_relative_to(folder.resolve())]:
+            raise InputError(
+                f"{what} {path} would be seen by every candidate, because the virtual environment needs {shown[0]}; "
+                "put it elsewhere"
+            )
 
 
 def find_python(venv: str) -> PythonRuntime:
@@ -74,6 +85,10 @@ def find_python(venv: str) -> PythonRuntime:
     folders = [packages[-1], *_named_folders(packages[-1])]
     for one in (*(base for base, _ in binds), *folders):
         refuse_outside(one, f"what the virtual environment {folder} needs in")
+        if Path(os.path.expanduser("~")).is_relative_to(one.resolve()):
+            raise InputError(
+                f"{folder} needs {one}, where your home folder is, and candidates see what it needs; {_ELSE}"
+            )
     places = tuple((one, PACKAGES_FOLDER + str(number or "")) for number, one in enumerate(folders))
     return PythonRuntime(shown, (*binds, *places), tuple(path for _, path in places), f"Python {named}")
 

@@ -31,6 +31,7 @@ from maxcode.evaluate.python.nodes import Node, Reader, gathered, parts_of
 from maxcode.evaluate.python.sides import MOST_RESULT_BYTES, Layout, SideStarter, draw_seeds
 from maxcode.evaluate.python.slipping import slipping
 from maxcode.evaluate.rounds.round import (
+    WRONG_OUTPUT,
     RoundFailed,
     RoundSeconds,
     answered,
@@ -43,6 +44,8 @@ from maxcode.evaluate.rounds.round import (
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 MOST_TIMES, MORE_BYTES = 16, 64 << 20  # of the original's bytes a side may give, and so many more
+LONG = 1000  # bytes
+HELD_OUT = "a held-out call {}; no more is told of those"
 SHARED_BIT = 2  # of a side's results, in the answer of a round
 
 
@@ -154,10 +157,10 @@ class PythonTrack:
         """How the results of a round differ from the original's, or its arguments afterwards; empty if they do not."""
         if self.checker is not None and (why := self._slips_by(original, other)):
             return why
-        comparison = Comparison(Reader(), Reader(), self._tolerance)
+        comparison, after = (Comparison(Reader(), Reader(), self._tolerance) for _ in range(2))
         for slot, (want, have) in enumerate(zip(original, other, strict=True)):
             why = self._results_differ(comparison, want, have) if self.checker is None else ""
-            why = why or ("" if self._own_arguments else self._arguments_differ(want, have))
+            why = why or ("" if self._own_arguments else self._arguments_differ(after, want, have))
             if why:
                 return f"call {slot * self._layout.batch + 1} of a round, or one soon after it: {why}"
         return ""
@@ -190,9 +193,8 @@ class PythonTrack:
                     return f"{which}: its result holds {' and '.join(sorted(what))}, and the original's does not"
         return ""
 
-    def _arguments_differ(self, want: Given, have: Given) -> str:
-        wanted, given = Reader().open(want.afterwards), Reader().open(have.afterwards)
-        comparison = Comparison(wanted, given, self._tolerance)
+    def _arguments_differ(self, comparison: Comparison, want: Given, have: Given) -> str:
+        wanted, given = comparison.wanted.open(want.afterwards), comparison.given.open(have.afterwards)
         for _ in range(self._layout.batch):
             if why := comparison.difference(wanted.node(), given.node(), "an argument after the call"):
                 return f"it changes its arguments otherwise: {why}"
@@ -228,7 +230,14 @@ class PythonTrack:
             self.seen.raised += 1
             self.seen.error = f"{result[1]}: {result[2]}"
         if len(self.seen.results) < 2:
-            self.seen.results.add(repr(result))
+            self.seen.results.add(repr(_brief(result)))
+
+
+def _brief(part: object) -> object:
+    """A node with long bytes as their hash, which tells as well whether two are the same."""
+    if isinstance(part, bytes) and len(part) > LONG:
+        return hash(part)
+    return tuple(map(_brief, part)) if isinstance(part, (tuple, list)) else part
 
 
 def _charged(found: Mapping[Side, Ran]) -> dict[Side, Ran]:
@@ -285,7 +294,8 @@ async def _ready(stack: AsyncExitStack, starting: AbstractAsyncContextManager[Ca
 @dataclass(frozen=True, slots=True)
 class RecordedPairs:
     """Pairs on recorded calls, which are the same in every pair: so each has processes of its own, and a call is made
-    once in each.  ``warm``: calls that are made before, untimed; ``timed``: those that are held out."""
+    once in each.  ``warm``: calls that are made before, untimed; ``timed``: those that are held out, of which a failed
+    candidate is told nothing: its next version could hold the answers."""
 
     stage: SideStarter
     layout: Layout
@@ -305,4 +315,19 @@ class RecordedPairs:
         """A pair, and the track that made it, which is over."""
         async with open_track(self.stage, self.layout, self.sides, self.handing) as track:
             await track.round(self.warm)
-            return await track.round(self.timed, timed=True), track
+            try:
+                return await track.round(self.timed, timed=True), track
+            except RoundFailed as failed:
+                if self.sides[failed.side].digest == self.stage.problem.program.digest:
+                    raise
+                raise _untold(failed) from None
+
+
+def _untold(failed: RoundFailed) -> RoundFailed:
+    """The failure on a held-out call without its words, status and time, each of which could carry the call out."""
+    if failed.ran is None:
+        return RoundFailed(failed.side, HELD_OUT.format("is wrong"))
+    is_late = failed.ran.ending == "timeout"
+    status = failed.ran.code if failed.ran.code == WRONG_OUTPUT else 1
+    ran = replace(failed.ran, code=status, stdout=b"", stderr=b"", cpu_s=0.0, wall_s=0.0)
+    return RoundFailed(failed.side, HELD_OUT.format("takes too long" if is_late else "does not end well"), ran)

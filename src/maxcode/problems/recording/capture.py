@@ -35,6 +35,7 @@ RECORDER = Path(__file__).with_name("recorder.py")
 CALLS = "calls.bin"
 MOST_FILES, MOST_TEXT = 400, 8 << 20  # of a package that is not installed
 _TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)")
+_TESTS = re.compile(r"(?i)__pycache__|tests?|(test_.*|tests?|conftest)\.py")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _NO_SHELL = "it runs without a shell; for `cd`, `&&` and `|` write sh -c '...'"
 _NOT_STARTED = (
@@ -108,6 +109,8 @@ async def capture(command: str, target: str, folder: Path, most: int = 1000) -> 
     _refuse_existing(folder)
     recorded, status = _run(command, match[1], match[2], most)
     spec, program = _spec(target, _module(command, target, recorded, status))
+    if spec.venv:
+        find_python(spec.venv).refuse_shown(folder, "the problem (--out) in")
     kept, unmade = await _reproduced(spec, program, recorded) if recorded.calls else ([], Counter[str]())
     refused = {why.removeprefix("refused "): n for why, n in recorded.notes.items() if why.startswith("refused ")}
     changed = len(recorded.calls) - len(kept) - unmade.total()
@@ -192,7 +195,8 @@ def _spec(target: str, module: dict[str, Any]) -> tuple[PythonSpec, Program]:
 
 
 def _package(name: str, path: Path, module: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The files of the function's package where it is not installed in the environment."""
+    """The files of the function's package where it is not installed in the environment; without its tests, which hold
+    the arguments of calls that are held out."""
     depth = name.count(".") - (path.name != "__init__.py")
     if depth < 0:
         return ()
@@ -200,7 +204,7 @@ def _package(name: str, path: Path, module: dict[str, Any]) -> tuple[tuple[str, 
     runtime = find_python(module["prefix"]) if module["prefix"] else None
     if runtime is not None and any(top.parent == one.resolve() for one, _ in runtime.binds):
         return ()
-    found = [one for one in sorted(top.rglob("*.py")) if "__pycache__" not in one.parts]
+    found = [one for one in sorted(top.rglob("*.py")) if not any(map(_TESTS.fullmatch, one.relative_to(top).parts))]
     texts = [(str(one.relative_to(top.parent)), one.read_text(errors="replace")) for one in found[:MOST_FILES]]
     if len(found) > MOST_FILES or sum(len(text) for _, text in texts) > MOST_TEXT:
         raise InputError(

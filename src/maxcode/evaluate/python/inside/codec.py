@@ -24,7 +24,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from codec_memory import Memory, lies_in  # type: ignore[import-not-found,unused-ignore]
+from codec_memory import Memory, is_overlapping, lies_in  # type: ignore[import-not-found,unused-ignore]
 
 PART, NUMBER, REAL, COMPLEX = struct.Struct("<Q"), struct.Struct("<q"), struct.Struct("<d"), struct.Struct("<dd")
 SMALL = 512  # bytes; shorter arrays lie in the skeleton
@@ -235,8 +235,8 @@ class Encoder:
             self.items(value.ravel().tolist())
             return
         order = 0 if flags.c_contiguous else FORTRAN if flags.f_contiguous else STRIDED
-        repeats = any(stride == 0 and length > 1 for stride, length in zip(value.strides, value.shape, strict=True))
-        self.out += b"A" + bytes([order | WRITEABLE * flags.writeable | OVERLAPPING * repeats])
+        overlaps = order == STRIDED and is_overlapping(numpy, value)
+        self.out += b"A" + bytes([order | WRITEABLE * flags.writeable | OVERLAPPING * overlaps])
         self.text(dtype.str if dtype.names is None else "=" + repr(dtype.descr))
         self.out += PART.pack(value.ndim) + struct.pack(f"<{value.ndim}Q", *value.shape)
         if value.nbytes <= SMALL or len(self.parts) >= MOST_PARTS:

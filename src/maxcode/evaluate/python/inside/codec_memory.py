@@ -105,6 +105,14 @@ def bounds(numpy: Any, value: Any) -> tuple[int, int]:
     return known.byte_bounds(value)  # type: ignore[no-any-return]
 
 
+def is_overlapping(numpy: Any, value: Any) -> bool:
+    """Whether elements of an array are the same memory, as those of windows that overlap: it has less memory than
+    elements, or repeats some."""
+    low, high = bounds(numpy, value)
+    repeats = any(stride == 0 and length > 1 for stride, length in zip(value.strides, value.shape, strict=True))
+    return repeats or high - low < value.nbytes
+
+
 def lies_in(numpy: Any, value: Any, spans: list[tuple[int, int]]) -> bool:
     """Whether an array may have an element in one of these ranges of memory."""
     low, high = bounds(numpy, value)

@@ -267,7 +267,10 @@ class Decoder:
             raise TypeError(f"scipy.sparse.{name} is not the class of a sparse array")
         made = getattr(scipy.sparse, layout + ("_array" if name.endswith("_array") else "_matrix"))
         given = (parts[0], tuple(parts[1:])) if layout == "coo" else tuple(parts)
-        self.objects[place] = found = kind(made(given, shape=shape))
+        whole = made(given, shape=shape)
+        if self.may_import is not None and layout in ("csr", "csc", "bsr"):
+            whole.check_format(full_check=True)  # who reads it looks at no place outside of it
+        self.objects[place] = found = kind(whole)
         return found
 
     def unknown(self) -> Any:

@@ -123,18 +123,18 @@ def call_rounds(meta: dict[str, Any]) -> None:
     exchange = Exchange([meta["capacity"], TABLE_BYTES, TABLE_BYTES], meta["slots"])
     kept: list[Any] = []  # what the calls of a round took and gave: it must stay as it is until the round is over
     last: list[Any] = []
-    encoder = codec.Encoder()
+    encoder, after = codec.Encoder(), codec.Encoder()  # of results; of what became of arguments
     copies, past = meta["batch"] > 1, codec_memory.Past(meta["checked"])
 
     def answer(word: bytes) -> None:
-        nonlocal encoder
+        nonlocal encoder, after
         if word == b"a":
             kept.append(looked_at_again(exchange.slots[len(last) - 1][2], last[-1]))
             return
         if word == b"n":
             kept.clear()
             last.clear()
-            encoder = codec.Encoder(copies)
+            encoder, after = codec.Encoder(copies), codec.Encoder()
             past.begin(encoder, decoder.parts_of(exchange.slots[0][0]), meta["slots"] * meta["batch"])
         memory, table, _ = exchange.slots[len(last)]
         reader = decoder.Decoder(decoder.parts_of(memory))
@@ -144,7 +144,7 @@ def call_rounds(meta: dict[str, Any]) -> None:
 
     def looked_at_again(table: memoryview, seen: Any) -> Any:
         """What the arguments are after the calls."""
-        after = codec.Encoder()
+        after.begin({}, [])
         for given in seen[1]:
             encode(after, given, "what became of the arguments")
         return tell(table, after.out, after.parts)
