@@ -187,7 +187,8 @@ def _is_pure(unit: Unit, known: Iterable[Function]) -> bool:
 
 def of_other_types(unit: Unit, function: Function) -> frozenset[str]:
     """The names that a function declares with a type that is neither one of numbers nor a row of them."""
-    named = [(one.name, one.type) for one in (*declared_in(unit, function), *function.parameters)]
+    named = [(one.name, one.type) for one in declared_in(unit, function)]
+    named += [(one.name, one.type) for one in function.parameters]
     return frozenset(name for name, kind in named if not _is_of_numbers(unit, unit.resolve(kind)))
 
 
