@@ -8,7 +8,7 @@ The caller must handle aliases made elsewhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 from tree_sitter import Node
@@ -16,6 +16,8 @@ from tree_sitter import Node
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import held, holders, unnamed
+from maxcode.code.cpp.views import classes, shows
 from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PURE, READING, TAKING
 from maxcode.code.source import Token
 
@@ -73,8 +75,10 @@ class Effects:
         here = self.of(start, end)
         if name in here.writes or here.opaque:
             return True
-        if not here.calls or self._is_private(name, start):
+        if self._is_private(name, start):
             return False
+        if name in self.unnamed:
+            return True
         return any(self._reaches(name, start, self.closure(call)) for call in here.calls)
 
     def _reaches(self, name: str, offset: int, called: Summary) -> bool:
@@ -88,8 +92,18 @@ class Effects:
         parameter = self.unit.parameter(name, offset)
         variable = self.unit.variable(name, offset)
         if variable is not None and variable.home is not None:
-            return variable.form in ("plain", "array")
+            return variable.form in ("plain", "array") and not variable.lasts
         return parameter is not None and parameter.kind == "value"
+
+    @cached_property
+    def unnamed(self) -> frozenset[str]:
+        """The names that constructors, destructors and operators of the program may change outside of their objects."""
+        found = set[str]()
+        for code in unnamed(self.unit):
+            here = self.of(*code.span)
+            parts = [here, *map(self.closure, sorted(here.calls))]
+            found |= frozenset().union(*(part.writes for part in parts)) - code.own
+        return frozenset(found)
 
     def pure(self, node: Node) -> bool:
         """Whether one evaluation more or less of the expression makes no difference."""
@@ -128,8 +142,8 @@ def effects(unit: Unit) -> Effects:
 class _Scan:
     """One pass over expanded tokens; names are looked up at ``offset``."""
 
-    def __init__(self, unit: Unit, found: list[Token], offset: int) -> None:
-        self.unit, self.found, self.offset = unit, found, offset
+    def __init__(self, unit: Unit, found: list[Token], offset: int, is_held: bool = False) -> None:
+        self.unit, self.found, self.offset, self.is_held = unit, found, offset, is_held
         self.texts = [token.text for token in found]
         self.close = self._brackets()
         self.open = {end: start for start, end in self.close.items()}
@@ -158,11 +172,16 @@ class _Scan:
                 around.pop()
             result.append((around[-1][0], around[-1][1]))
             if text in _CLOSING:
-                called = text == "(" and position > 0 and self._is_name(position - 1)
+                called = position > 0 and self._is_name(position - 1) and (text == "(" or self._keeps(text, position))
                 around.append([position - 1 if called else -1, 0])
             elif text == ",":
                 around[-1][1] += 1
         return result
+
+    def _keeps(self, text: str, position: int) -> bool:
+        """Whether a brace begins the members of an object that may refer to others."""
+        kind = self.texts[position - 1]
+        return text == "{" and kind in classes(self.unit) and shows(self.unit, kind)
 
     def _is_name(self, position: int) -> bool:
         return self.found[position].is_word and self.texts[position] not in KEYWORDS
@@ -193,7 +212,7 @@ class _Scan:
         elif name not in CASTS and name not in self.unit.aliases:
             self.outside.add(name)
             known = self.unit.variable(name, self.offset) or self.unit.parameter(name, self.offset)
-            elsewhere = name in self.unit.shared and name not in PURE
+            elsewhere = (name in self.unit.shared and name not in PURE) or name in holders(self.unit)
             self.opaque = self.opaque or known is not None or elsewhere
         after = self.close.get(position + 1, position) + 1
         if self._at(after) in ASSIGN or self._at(after) in (".", "[", "->"):
@@ -236,6 +255,7 @@ class _Scan:
         changed = self._at(end) in ASSIGN or self._at(end) in ("++", "--") or before in ("++", "--", ">>") or unary
         self.calls |= {method for method in methods if method in self.unit.by_name}
         self.opaque = self.opaque or any(m in self.unit.shared and m not in READING for m in methods)
+        self._code(position, end, methods)
         kind = self.unit.type_of(name, self.offset) if self._at(end) == "<<" else None
         changed = changed or (kind is not None and "stream" in kind) or self._is_chosen(first, end)
         escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
@@ -243,6 +263,32 @@ class _Scan:
             self.writes.add(name)
         elif before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
             self._argument(position, name)
+
+    def _code(self, position: int, end: int, methods: list[str]) -> None:
+        """A function that is named as a value, and calls of what is behind a name: ``f[i](x)``, ``(*f)(x)``."""
+        name, start = self.texts[position], self.found[position].start
+        if name in self.unit.by_name and self.unit.type_of(name, start) is None:
+            self.calls.add(name)  # whoever is given it may call it
+        if self._at(end) == "(" and end > position + 1 and self._at(position - 1) != "new":
+            is_code = name in holders(self.unit) or self.unit.type_of(name, start) is not None
+            self.opaque = self.opaque or is_code
+        self.opaque = self.opaque or not holders(self.unit).isdisjoint(methods)
+
+    def _hand_on(self, position: int) -> None:
+        """A variable is given to code that is not in the program, and may run what it holds."""
+        code = held(self.unit, self.texts[position], self.found[position].start)
+        if isinstance(code, str):
+            self.opaque = self.opaque or code == "?"
+            self.calls |= {code} & self.unit.by_name.keys()
+            return
+        self.opaque = self.opaque or self.is_held
+        if not self.is_held:
+            found = expanded(self.unit, code.start_byte, code.end_byte)
+            inside = _Scan(self.unit, found, code.start_byte, is_held=True).summary()
+            self.writes |= inside.writes
+            self.calls |= inside.calls
+            self.outside |= inside.outside
+            self.opaque = self.opaque or inside.opaque
 
     def _opens(self, first: int, close: int) -> bool:
         """Whether the bracket closed here contains only a name, perhaps dereferenced: ``(*p)`` or ``(x)``."""
@@ -280,10 +326,13 @@ class _Scan:
             if any(_takes_over(function, number) for function in self.unit.by_name[called]):
                 self.writes.add(name)
         elif before in (".", "->"):
+            self._hand_on(position)
             if called in TAKING:
                 self.writes.add(name)
-        elif called not in HARMLESS and not self._is_type(callee) and not self._declares(callee):
-            self.writes.add(name)
+        elif called not in HARMLESS and not self._is_type(callee):
+            self._hand_on(position)
+            if not self._declares(callee):
+                self.writes.add(name)
 
     def _declares(self, position: int) -> bool:
         """Whether a name before a bracket is a declaration: ``vector<int> v(n)``, ``int x(5)``, ``T* p(q)``."""

@@ -288,12 +288,26 @@ def _kept(unit: Unit) -> frozenset[str]:
     values += [one.value for one in unit.variables if one.value is not None and _may_point(unit, one)]
     quiet = {one.start_byte for name in HARMLESS for one, _ in calls(unit).get(name, ())}
     lists = unit.nodes("return_statement", "initializer_list", "argument_list")
+    copied = {one.start_byte for one in _copied(unit)}
     values += [one for node in lists if node.start_byte not in quiet for one in node.named_children]
+    values = [one for one in values if one.start_byte not in copied]
     named = {text_of(one) for one in unit.nodes("type_identifier")}  # such is v of ``Shows s(v)`` for the grammar
     found = (
         _objects(unit, one) & rows if one.type == "subscript_expression" else _objects(unit, one) for one in values
     )
     return frozenset(named | {path[0] for paths in found for path in paths if path})
+
+
+def _copied(unit: Unit) -> Iterator[Node]:
+    """The arguments of which functions of the program get copies that hold no address."""
+    for name, functions in unit.by_name.items():
+        for node, listed in calls(unit).get(name, ()):
+            called = node.parent.child_by_field_name("function") if node.parent is not None else None
+            for at, one in enumerate(listed if called is not None and called_name(called) == name else ()):
+                taken = [function.parameters[at] for function in functions if at < len(function.parameters)]
+                known = len(taken) == len(functions) and one.type == "identifier"
+                if known and all(each.kind == "value" and not shows(unit, each.type) for each in taken):
+                    yield one
 
 
 def is_shown(unit: Unit, path: Object) -> bool:

@@ -22,8 +22,8 @@ def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     """Whether the object of an expression (also through pointers and references) is not written between two bytes."""
     known, given = effects(unit), _given_to_lambdas(node)
     here, words = known.of(start, end), known.of(node.start_byte, node.end_byte).words - PURE
-    called = {name for one in here.calls for name in known.closure(one).writes}
-    called &= {one.name for one in unit.variables if one.home is None}
+    called = {name for one in here.calls for name in known.closure(one).writes} | known.unnamed
+    called &= {one.name for one in unit.variables if one.lasts}
     written, shown = here.writes | called, given | made_of_views(unit)
     seen = {one for one in words | written if unit.type_of(one, start) is not None or is_bound(unit, one, start)}
     reads, others = words & (seen | given), (written & seen) | (here.writes & shown)

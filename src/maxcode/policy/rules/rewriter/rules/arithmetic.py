@@ -61,7 +61,8 @@ def product_pow(unit: Unit) -> Iterator[Edit]:
 def short_mod(unit: Unit) -> Iterator[Edit]:
     """Uses the 32-bit division for ``a % b`` if both numbers are small; b must not be a constant."""
     found: Spots = {}
-    for node in unit.nodes("binary_expression"):
+    own = "operator%" in unit.by_name or "operator" in unit.shared  # it may return a reference
+    for node in unit.nodes("binary_expression") if not own else ():
         operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
         if operator is None or right is None or text_of(operator) != "%":
             continue

@@ -20,6 +20,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     behind,
     closing,
     declarations,
+    keeps_argument,
     only_methods,
     retyped,
     uses,
@@ -78,7 +79,10 @@ def flat_set(unit: Unit) -> Iterator[Edit]:
     for found in declarations(unit, "set"):
         if len(found.arguments) != 1 or found.is_array or any(v.value for v in found.variables):
             continue
-        if all(_is_sorted_use(unit, v) and not _held(unit, v) and not _typed(unit, v) for v in found.variables):
+        if all(
+            _is_sorted_use(unit, v) and not _held(unit, v) and not _typed(unit, v) and not _refers(unit, v)
+            for v in found.variables
+        ):
             for room in FLAT_ROOM:
                 new = NewType(f"mxr::flat_set<{found.arguments[0]}, {room}>", "flat_set", "a sorted vector")
                 yield retyped(unit, "flat_set", found, (("room", room),), new)
@@ -249,6 +253,24 @@ def _held(unit: Unit, variable: Variable) -> bool:
         texts[j] == ":" and texts[j + 1] == variable.name and _changes(texts, j, variable.name)
         for j in range(len(texts) - 1)
     )
+
+
+def _refers(unit: Unit, variable: Variable) -> bool:
+    """Whether a reference to an element is kept: ``auto &x = *s.begin();`` or ``f(*s.begin())`` with a reference."""
+    names = {variable.name} | _iterators(unit, variable)
+    texts = [*(token.text for token in expanded(unit, *variable.scope)), "", "", ""]
+    for k, text in enumerate(texts):
+        if text not in names or (texts[k - 1] != "*" and texts[k + 1] != "->"):
+            continue
+        start = k
+        while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
+            start -= 1
+        before = texts[start:k]
+        if ("=" in before and "&" in before) or keeps_argument(
+            unit, texts[start - 2] if texts[start - 1] == "(" else ""
+        ):
+            return True
+    return False
 
 
 def _outlives(texts: list[str], iterator: str, position: int, container: str) -> bool:

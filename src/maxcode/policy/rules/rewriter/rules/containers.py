@@ -216,6 +216,13 @@ def only_methods(unit: Unit, variable: Variable, methods: frozenset[str], subscr
     return True
 
 
+def keeps_argument(unit: Unit, called: str) -> bool:
+    """Whether a function of the program may keep a reference to its argument while it runs."""
+    if called in unit.by_name:
+        return any(p.kind != "value" for function in unit.by_name[called] for p in function.parameters)
+    return called in unit.shared or any(v.name == called for v in unit.variables)
+
+
 def retyped(unit: Unit, rule: str, found: Declared, params: tuple[tuple[str, Value], ...], new: NewType) -> Edit:
     """The edit that gives the variables of a declaration another type."""
     change = Change((unit.replace(found.type, new.type),), (Snippet(new.piece),))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -17,7 +17,10 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import ancestor, parameter
 from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import unnamed
+from maxcode.code.cpp.views import classes
 from maxcode.code.cpp.watched import is_watched
 from maxcode.code.source import Token, text_of, tokens, walk
 from maxcode.policy.rules.rewriter.runtime import piece
@@ -30,6 +33,7 @@ _CONDITIONAL = frozenset({"if", "ifdef", "ifndef", "else", "elif", "endif"})
 _KEYWORDS = frozenset({"auto", "const", "int", "long", "unsigned", "short", "char", "float", "double", "for", "if",
                        "return", "static", "void", "struct"})  # fmt: skip
 _WRITTEN = re.compile(r"(?:\bmxr::|\bstd::|\.)\s*(\w+)|\b(lane|result|a|b|mxr_\w+)\b")
+_THREADS = frozenset({"thread", "jthread", "async", "pthread_create", "thrd_create", "execution", "tbb", "cilk_spawn"})
 _OLD_CPP = frozenset({"c++98", "gnu++98", "c++03", "gnu++03"})
 _CPP_11 = frozenset({"c++11", "gnu++11", "c++0x", "gnu++0x"})
 _CPP_14 = frozenset({"c++14", "gnu++14", "c++1y", "gnu++1y"})
@@ -226,6 +230,35 @@ def _standard_allows(unit: Unit, edit: Edit, texts: list[str]) -> bool:
 
 def _words(text: str) -> set[str]:
     return {token.text for token in tokens(text) if token.is_word}
+
+
+def runs_threads(unit: Unit) -> bool:
+    """Whether the program may run several threads."""
+    return not unit.words.isdisjoint(_THREADS) or {"omp", "parallel"} <= unit.words
+
+
+def is_in_first_thread(unit: Unit, offset: int) -> bool:
+    """Whether no other thread than the first runs what stands at a byte."""
+    lambdas = unit.nodes("lambda_expression")
+    inside = any(node.start_byte <= offset < node.end_byte for node in lambdas) or "omp" in unit.words
+    in_main = unit.main is not None and unit.home(offset) == unit.main and not inside
+    return in_main or not runs_threads(unit)
+
+
+def runs_before_main(unit: Unit, names: Collection[str]) -> bool:
+    """Whether code that uses one of these names may run before main: a constructor, or the value of a global."""
+    made = [v for v in unit.variables if ancestor(v.node, "function_definition") is None]
+    spans = [v.value for v in made if v.value is not None]
+    spans += [
+        value
+        for node in unit.nodes("init_declarator")
+        if ancestor(node, "function_definition") is None and (value := node.child_by_field_name("value")) is not None
+    ]
+    objects = any(not classes(unit).keys().isdisjoint(re.findall(r"\w+", unit.resolve(v.type))) for v in made)
+    parts = [effects(unit).of(node.start_byte, node.end_byte) for node in spans]
+    parts += [effects(unit).of(*code.span) for code in unnamed(unit)] if objects else []
+    parts += [effects(unit).closure(name) for part in [*parts] for name in sorted(part.calls)]
+    return "constructor" in unit.words or any(not (part.words | part.outside).isdisjoint(names) for part in parts)
 
 
 def owns_new(unit: Unit) -> bool:

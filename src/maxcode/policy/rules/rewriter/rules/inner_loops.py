@@ -12,10 +12,10 @@ from tree_sitter import Node
 from maxcode.code.cpp.edit import Change, Edit, Value
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.words import words
+from maxcode.code.cpp.words import PURE, READING, words
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
-from maxcode.policy.rules.rewriter.rules.guards import declares, held
+from maxcode.policy.rules.rewriter.rules.guards import declares, held, runs_threads
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     canonical,
@@ -66,7 +66,7 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
 def hoist(unit: Unit) -> Iterator[Edit]:
     """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that does not change its operands."""
     for loop in unit.nodes("for_statement", "while_statement"):
-        if held(unit, loop) or _names_all(unit):
+        if held(unit, loop) or _names_all(unit) or (runs_threads(unit) and _may_wait(unit, loop)):
             continue
         found: dict[str, list[Node]] = {}
         for node in _inside(unit, loop):
@@ -77,6 +77,8 @@ def hoist(unit: Unit) -> Iterator[Edit]:
                 found.setdefault("".join(text_of(node).split()), []).append(node)
         for text, spots in found.items():
             name = "mxr_" + "".join(ch if ch.isalnum() else "_" for ch in text)[:24].strip("_")
+            while name in unit.words:  # that of an earlier edit
+                name += "_"
             kind = "const auto" if unit.language == "cpp" else "const __auto_type"
             start = next((pragma.start_byte for pragma in pragmas(loop)), loop.start_byte)
             indent = unit.indent(start)
@@ -128,9 +130,9 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
         name, kind, value = summed
         if name in names(unit, loop.header) or not effects(unit).pure(value) or mentions(value, "lane"):
             continue
-        if not ends_are_pure(unit, loop):
+        if not ends_are_pure(unit, loop) or held(unit, node):
             continue
-        if held(unit, node):
+        if not {f"{name}_lane", f"{loop.var}_done"}.isdisjoint(names(unit, (node.start_byte, node.end_byte))):
             continue
         for lanes in LANES:
             change = Change((unit.replace(node, _lanes(unit, loop, (name, kind, text_of(value)), lanes)),))
@@ -185,6 +187,23 @@ def _may_come_first(unit: Unit, loop: Node, call: Node) -> bool:
             return False
         around = around.parent
     return True
+
+
+def _may_wait(unit: Unit, loop: Node) -> bool:
+    """Whether a loop may see what another thread does: it calls something, takes a lock, or holds a pragma."""
+    here = effects(unit).of(loop.start_byte, loop.end_byte)
+    locks = any("lock" in word or "guard" in word for word in here.words)
+    inside = (
+        n for n in unit.nodes("preproc_call", "field_expression") if loop.start_byte <= n.start_byte < loop.end_byte
+    )
+    waits = any(
+        n.type == "preproc_call" or (_is_called(n) and text_of(n).rsplit(".")[-1] not in READING) for n in inside
+    )
+    return bool(here.calls) or here.opaque or bool(here.outside - PURE) or locks or waits
+
+
+def _is_called(node: Node) -> bool:
+    return node.parent is not None and node.parent.child_by_field_name("function") == node
 
 
 def _inside(unit: Unit, loop: Node) -> list[Node]:

@@ -64,6 +64,7 @@ def tile(unit: Unit) -> Iterator[Edit]:
                 or may_fail(loop)
                 or _has_fraction(unit, loop.bound)
                 or loop.var.startswith("tile_")
+                or f"{loop.var}_end" in names(unit, (outermost.node.start_byte, outermost.node.end_byte))
                 or any(p.var == f"tile_{loop.var}" for p in passed)
             ):
                 continue
@@ -193,10 +194,12 @@ def _through_row(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str
     )
     if name is None or value is None or summed is None or text_of(name) != summed[0] or not typed:
         return None
-    pieces = [value, summed[2], last.value, *last.subscripts]
+    pieces, around = [value, summed[2], last.value, *last.subscripts], (outer.node.start_byte, outer.node.end_byte)
     if not all(effects(unit).pure(piece) for piece in pieces) or mentions(summed[2], summed[0]):
         return None
     if not _row_is_safe(unit, outer, inner, last, [value, summed[2]]):
+        return None
+    if _has_fraction(unit, outer.bound) or f"{summed[0]}_row" in names(unit, around):
         return None
     return _row_text(unit, outer, inner, (text_of(kind), summed[0], text_of(value), text_of(parts[2])), body[0])
 

@@ -19,6 +19,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     behind,
     declarations,
     fillable,
+    keeps_argument,
     only_methods,
     ordered,
     retyped,
@@ -137,7 +138,7 @@ def reserve(unit: Unit) -> Iterator[Edit]:
 def emplace(unit: Unit) -> Iterator[Edit]:
     """Builds pairs in place: ``v.push_back(make_pair(a, b))`` becomes ``v.emplace_back(a, b)``, per function."""
     found: dict[str, list[Patch]] = {}
-    for _, node, arguments in unit.calls("make_pair"):
+    for _, node, arguments in unit.calls("make_pair") if "make_pair" not in unit.by_name else ():
         call = ancestor(node, "call_expression")
         method = call.child_by_field_name("function") if call is not None else None
         listed = node.parent
@@ -175,16 +176,9 @@ def _refers(unit: Unit, variable: Variable) -> bool:
         before = texts[start:k]
         if ("=" in before and "&" in before) or (before and before[-1] == ":"):
             return True
-        if texts[start - 1 : start] == ["("] and _keeps_argument(unit, texts[start - 2] if start > 1 else ""):
+        if texts[start - 1 : start] == ["("] and keeps_argument(unit, texts[start - 2] if start > 1 else ""):
             return True
     return False
-
-
-def _keeps_argument(unit: Unit, called: str) -> bool:
-    """Whether a function of the program may keep a reference to its argument while it runs."""
-    if called in unit.by_name:
-        return any(p.kind != "value" for function in unit.by_name[called] for p in function.parameters)
-    return called in unit.shared or any(v.name == called for v in unit.variables)
 
 
 def _shows_flags(unit: Unit) -> bool:

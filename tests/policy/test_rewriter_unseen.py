@@ -1,0 +1,239 @@
+"""Programs in which something changes that the text of a place does not show: a rule offers nothing on them.
+
+What changes it: code that no call names (callbacks, constructors, operators), pointers, variables that last from one
+call to the next, threads, and names that a rule would give a second meaning.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.rewriter_help import labels
+
+HEAD = "#include <bits/stdc++.h>\nusing namespace std;\n"
+CLEARS = "vector<int> g{1, 2, 3};\nint f(vector<int> v) { g.clear(); return v.size(); }\n"
+SUM = "double x[9];\nvoid f(int n, double *x) { double s = 0; for (int i = 0; i < n; i++) s += sqrt(n) * x[i]; }\n"
+
+# why not: (rule, program, the same without what keeps the rule from it)
+CASES = {
+    "an argument is reached through a pointer": (
+        "const_ref", CLEARS + "int main() { auto *p = &g; return f(*p); }",
+        CLEARS + "int main() { vector<int> p; return f(p); }",
+    ),
+    "an argument is reached through an iterator": (
+        "const_ref", CLEARS.replace("> g{1, 2, 3}", "> h; map<int, vector<int>> g")
+        + "int main() { auto it = g.begin(); return f(it->second); }",
+        CLEARS + "int main() { vector<int> p; return f(p); }",
+    ),
+    "the function changes what a pointer of the program points to": (
+        "const_ref", "vector<int> *g;\nint f(vector<int> v) { g->clear(); return v.size(); }\n"
+        "int main() { vector<int> a(3); g = &a; return f(a); }",
+        "vector<int> *g;\nint f(vector<int> v) { g->clear(); return v.size(); }\n"
+        "int main() { vector<int> a(3), b; g = &b; return f(a); }",
+    ),
+    "an argument lasts from one call to the next": (
+        "const_ref", "int g(int k);\nint f(vector<int> v, int k) { if (k) g(k - 1); return v.size(); }\n"
+        "int g(int k) { static vector<int> b; b.push_back(k); return f(b, k); }\nint main() { return g(3); }",
+        "int g(int k);\nint f(vector<int> v, int k) { if (k) g(k - 1); return v.size(); }\n"
+        "int g(int k) { vector<int> b; b.push_back(k); return f(b, k); }\nint main() { return g(3); }",
+    ),
+    "a pointer into an argument is given beside it": (
+        "const_ref", "int f(vector<int> v, int *p) { p[0] = 5; return v[0]; }\n"
+        "int main() { vector<int> a(3); int *p = a.data(); return f(a, p); }",
+        "int f(vector<int> v, int *p) { p[0] = 5; return v[0]; }\n"
+        "int main() { vector<int> a(3), b(3); int *p = b.data(); return f(a, p); }",
+    ),
+    "a second name of an argument is given beside it": (
+        "const_ref", "int f(vector<int> v, vector<int> &w) { w.clear(); return v.size(); }\n"
+        "int main() { vector<int> a(3); auto &b = a; return f(a, b); }",
+        "struct N { N *down[9]; };\nvoid put(N *&root, string key) { if (!root) root = new N(); "
+        "if (key.size() > 3) put(root->down[0], key); }\nint main() { N *r = 0; string s; put(r, s); }",
+    ),
+    "a pointer to a function is called": (
+        "hoist", "vector<int> v(1);\nvoid add(int k) { v.push_back(k); }\nvoid (*g)(int) = add;\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) g(i); }",
+        "vector<int> v(1);\nvoid add(int k) { v.push_back(k); }\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) abs(i); }",
+    ),
+    "an element of a vector of functions is called": (
+        "hoist", "vector<int> v(1); vector<function<void(int)>> fs;\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) fs[i](i); }",
+        "vector<int> v(1), fs;\nint main() { for (int i = 0; i < v.size() && i < 9; i++) fs[i] = i; }",
+    ),
+    "a member that holds a function is called": (
+        "hoist", "vector<int> v(1); struct A { function<void(int)> f; } a;\n"
+        "int main() { a.f = [](int k) { v.push_back(k); }; for (int i = 0; i < v.size() && i < 9; i++) a.f(i); }",
+        "vector<int> v(1); struct A { int f; } a;\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) a.f = i; }",
+    ),
+    "a parameter that is a function is handed on": (
+        "hoist", "vector<int> v(1), w(2);\ntemplate <class F> void f(F add) { for (int i = 0; i < v.size() && i < 9; "
+        "i++) for_each(w.begin(), w.end(), add); }\nint main() { f([](int k) { v.push_back(k); }); }",
+        "vector<int> v(1), w(2);\nvoid f(int k) { for (int i = 0; i < v.size() && i < 9; "
+        "i++) fill(w.begin(), w.end(), k); }\nint main() { f(3); }",
+    ),
+    "an object for one call refers to what is asked for its length": (
+        "hoist", "struct Add { vector<int> &v; void operator()(int k) { v.push_back(k); } };\n"
+        "int main() { vector<int> v(1), w(2); for (int i = 0; i < v.size() && i < 9; i++) "
+        "for_each(w.begin(), w.end(), Add{v}); }",
+        "struct Add { vector<int> &v; void operator()(int k) { v.push_back(k); } };\n"
+        "int main() { vector<int> v(1), w(2), u; for (int i = 0; i < v.size() && i < 9; i++) "
+        "for_each(w.begin(), w.end(), Add{u}); }",
+    ),
+    "a callback changes a length": (
+        "hoist", "vector<int> v(1), w(2);\nvoid add(int k) { v.push_back(k); }\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) for_each(w.begin(), w.end(), add); }",
+        "vector<int> v(1), w(2);\nvoid add(int k) { w[0] = k; }\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) for_each(w.begin(), w.end(), add); }",
+    ),
+    "a lambda that is handed on changes a length": (
+        "hoist", "int main() { vector<int> v(1), w(2); auto add = [&](int k) { v.push_back(k); };\n"
+        "for (int i = 0; i < v.size() && i < 9; i++) for_each(w.begin(), w.end(), add); }",
+        "int main() { vector<int> v(1), w(2); auto add = [&](int k) { w[0] = k; };\n"
+        "for (int i = 0; i < v.size() && i < 9; i++) for_each(w.begin(), w.end(), add); }",
+    ),
+    "a constructor changes a length": (
+        "hoist", "vector<int> v(1); struct A { A() { v.push_back(1); } };\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) { A a; } }",
+        "vector<int> v(1); struct A { A() { puts(\"\"); } };\n"
+        "int main() { for (int i = 0; i < v.size() && i < 9; i++) { A a; } }",
+    ),
+    "an operator changes a length": (
+        "hoist", "vector<int> v(1); struct A { void operator()(int k) { v.push_back(k); } };\n"
+        "int main() { A a; for (int i = 0; i < v.size() && i < 9; i++) a(i); }",
+        "vector<int> v(1), w; struct A { void operator()(int k) { w.push_back(k); } };\n"
+        "int main() { A a; int b[3]; for (int i = 0; i < v.size() && i < 9; i++) b[i] = i; }",
+    ),
+    "a call of itself changes a variable that lasts": (
+        "range_ref", "int g(int k) { static vector<string> s{\"a\", \"b\"}; int n = 0;\n"
+        "if (k) { s[0] += 'x'; return 0; } for (auto x : s) { g(1); n += x.size(); } return n; }\n"
+        "int main() { return g(0); }",
+        "int g(int k) { vector<string> s{\"a\", \"b\"}; int n = 0;\n"
+        "if (k) { s[0] += 'x'; return 0; } for (auto x : s) { g(1); n += x.size(); } return n; }\n"
+        "int main() { return g(0); }",
+    ),
+    "a constructor counts the calls": (
+        "memoise", "int n; struct A { A() { n++; } };\n"
+        "int f(int k) { A a; return k < 2 ? k : f(k - 1) + f(k - 2); }\nint main() { f(9); return n; }",
+        "int n; int f(int k) { int a = 1; return k < 2 ? k : f(k - 1) + f(k - 2) + a; }\nint main() { f(9); return n; }",
+    ),
+    "another thread fills what is asked for its length": (
+        "hoist", "mutex m; vector<int> q; void work() { lock_guard<mutex> l(m); q.push_back(1); }\n"
+        "int main() { thread t(work); for (int k = 0; k < 1;) { lock_guard<mutex> l(m); k = q.size(); } t.join(); }",
+        "mutex m; vector<int> q; void work() { lock_guard<mutex> l(m); q.push_back(1); }\n"
+        "int main() { for (int k = 0; k < 1;) { lock_guard<mutex> l(m); k = q.size(); } }",
+    ),
+    "the end of a loop has the name that a block would get": (
+        "tile", "int a[9][9], b[9][9];\nvoid f(int n, int j_end) { for (int i = 0; i < n; i++) "
+        "for (int j = 0; j < j_end; j++) a[i][j] = b[j][i]; }\nint main() { f(9, 9); }",
+        "int a[9][9], b[9][9];\nvoid f(int n, int j_last) { for (int i = 0; i < n; i++) "
+        "for (int j = 0; j < j_last; j++) a[i][j] = b[j][i]; }\nint main() { f(9, 9); }",
+    ),
+    "an array has the name that the row of sums would get": (
+        "expand", "double A[9], s_row[9];\nvoid f(int n) { for (int j = 0; j < n; j++) { double s = 0; "
+        "for (int k = 0; k < n; k++) s += s_row[k]; A[j] = s; } }\nint main() { f(9); }",
+        "double A[9], row[9];\nvoid f(int n) { for (int j = 0; j < n; j++) { double s = 0; "
+        "for (int k = 0; k < n; k++) s += row[k]; A[j] = s; } }\nint main() { f(9); }",
+    ),
+    "a row of sums up to a fraction": (
+        "expand", "double A[9], B[9];\nvoid f(double n) { for (int j = 0; j < n; j++) { double s = 0; "
+        "for (int k = 0; k < 9; k++) s += B[k]; A[j] = s; } }\nint main() { f(8.5); }",
+        "double A[9], B[9];\nvoid f(int n) { for (int j = 0; j < n; j++) { double s = 0; "
+        "for (int k = 0; k < 9; k++) s += B[k]; A[j] = s; } }\nint main() { f(8); }",
+    ),
+    "an end has the name that the sum in lanes would get": (
+        "split_sum", SUM.replace("i < n", "i < i_done").replace("f(int n", "f(int n, int i_done") + "int main() {}", SUM + "int main() {}",
+    ),
+    "a pointer into the string that grows": (
+        "self_append", 'int main() { string s = "a"; const char *p = s.c_str(); s = s + "x" + p; cout << s; }',
+        'int main() { string s = "a"; const char *p = "b"; s = s + "x" + p; cout << s; }',
+    ),
+    "an addition of its own": (
+        "self_append", "string operator+(const string &a, int k) { return a + to_string(k); }\n"
+        "int main() { string s; int k = 65; s = s + k; cout << s; }",
+        "string operator-(const string &a, int k) { return a + to_string(k); }\n"
+        "int main() { string s; char k = 65; s = s + k; cout << s; }",
+    ),
+    "a pair of its own": (
+        "emplace", "pair<int, int> make_pair(int a, int b) { return {min(a, b), max(a, b)}; }\n"
+        "int main() { vector<pair<int, int>> v; v.push_back(make_pair(2, 1)); }",
+        "int main() { vector<pair<int, int>> v; v.push_back(make_pair(2, 1)); }",
+    ),
+    "a reference to an element of a set": (
+        "flat_set", 'int main() { set<string> s; s.insert("b"); const string &x = *s.begin(); s.insert("a"); cout << x; }',
+        'int main() { set<string> s; s.insert("b"); string x = *s.begin(); s.insert("a"); cout << x; }',
+    ),
+    "a reference through an iterator into a set": (
+        "flat_set",
+        'int main() { set<string> s; s.insert("b"); auto it = s.find("b"); const string &x = *it; s.insert("a"); '
+        "cout << x; }",
+        'int main() { set<string> s; s.insert("b"); auto it = s.find("b"); string x = *it; s.insert("a"); cout << x; }',
+    ),
+    "an element of a set is handed on": (
+        "flat_set", 'set<string> s; void f(const string &x) { s.insert("a"); cout << x; }\n'
+        'int main() { s.insert("b"); f(*s.begin()); }',
+        'set<string> s; void f(string x) { s.insert("a"); cout << x; }\nint main() { s.insert("b"); f(*s.begin()); }',
+    ),
+    "a remainder of its own": (
+        "short_mod", "struct A { int n; A &operator%(int k) { n += k; return *this; } };\n"
+        "int main() { A a{1}; int k = 2; a % k % k; return a.n; }",
+        "struct A { int n; A &operator/(int k) { n += k; return *this; } };\n"
+        "int main() { long a = 9; int k = 2; return a % k % k; }",
+    ),
+    "a stored function copies what the lambda only refers to": (
+        "direct_lambda", 'int main() { string s = "a"; function<void(string)> f = [&](const string &x) '
+        '{ s = "b"; cout << x; }; f(s); }',
+        'int main() { string s = "a"; function<void(const string &)> f = [&](const string &x) '
+        '{ s = "b"; cout << x; }; f(s); }',
+    ),
+    "the size of an array is printed": (
+        "pad_rows", "int a[9][8];\nint main() { a[1][2] = 3; cout << sizeof(a); }",
+        "int a[9][8];\nint main() { a[1][2] = 3; memset(a, 0, sizeof(a)); }",
+    ),
+    "the first row stands for the whole array": (
+        "pad_rows", "int a[9][8];\nint main() { fill(a[0], a[0] + 72, 1); return a[1][2]; }",
+        "int a[9][8];\nint main(int n, char **) { fill(a[n], a[n] + 8, 1); return a[1][2]; }",
+    ),
+    "a callee reads the array that a pointer points to": (
+        "restrict", "double G[9], H[9], t;\nvoid see() { t += G[1]; }\nvoid f(double *x, double *y, int n) "
+        "{ for (int i = 0; i < n; i++) { x[i] = y[i]; see(); } }\nint main() { f(G, H, 9); }",
+        "double G[9], H[9], t;\nvoid see() { t += 1; }\nvoid f(double *x, double *y, int n) "
+        "{ for (int i = 0; i < n; i++) { x[i] = y[i]; see(); } }\nint main() { f(G, H, 9); }",
+    ),
+    "a vector is given beside a pointer to it": (
+        "restrict", "void f(double *x, double *y, vector<double> &v) { for (int i = 1; i < 9; i++) x[i] = y[i] + v[i - 1]; }\n"
+        "int main() { vector<double> v(9); double b[9]; f(v.data(), b, v); }",
+        "void f(double *x, double *y, vector<double> &v) { for (int i = 1; i < 9; i++) x[i] = y[i] + v[i - 1]; }\n"
+        "int main() { vector<double> v(9); double a[9], b[9]; f(a, b, v); }",
+    ),
+    "two threads read": (
+        "fast_in", 'atomic<int> t; void work() { int k; while (scanf("%d", &k) == 1) t += k; }\n'
+        'int main() { thread a(work), b(work); a.join(); b.join(); printf("%d", (int)t); }',
+        'atomic<int> t; void work() { int k; while (scanf("%d", &k) == 1) t += k; }\nint main() { work(); printf("%d", (int)t); }',
+    ),
+    "threads of OpenMP print": (
+        "fast_out", 'int main() {\n#pragma omp parallel for\nfor (int i = 0; i < 9; i++) puts("a");\n}',
+        'int main() {\n#pragma omp simd\nfor (int i = 0; i < 9; i++) puts("a");\n}',
+    ),
+    "something is printed before main": (
+        "sync_off", 'struct A { A() { cout << "a"; } } a;\nint main() { cout << "b"; }',
+        'struct A { int n = 0; } a;\nint main() { cout << "b"; }',
+    ),
+    "something is read before main": (
+        "stdio_buffer", 'int read_it() { int k; scanf("%d", &k); return k; }\nint n = read_it();\nint main() { scanf("%d", &n); }',
+        'int read_it() { int k; scanf("%d", &k); return k; }\nint n;\nint main() { n = read_it(); scanf("%d", &n); }',
+    ),
+    "wide letters are printed, too": (
+        "sync_off", 'int main() { cout << "a"; wcout << L"b"; }', 'int main() { cout << "a"; cout << "b"; }',
+    ),
+    "a percent sign is written by its number": (
+        "fast_out", 'int main() { printf("100\\x25\\45\\n"); }', 'int main() { printf("100\\x24\\44\\n"); }',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", CASES)
+def test_a_rule_declines_what_it_does_not_see(why: str) -> None:
+    rule, text, near = CASES[why]
+    assert labels(rule, HEAD + near) != []
+    assert labels(rule, HEAD + text) == []
