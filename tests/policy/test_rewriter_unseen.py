@@ -12,7 +12,7 @@ from tests.support.rewriter_help import labels
 
 HEAD = "#include <bits/stdc++.h>\nusing namespace std;\n"
 CLEARS = "vector<int> g{1, 2, 3};\nint f(vector<int> v) { g.clear(); return v.size(); }\n"
-SUM = "double x[9];\nvoid f(int n, double *x) { double s = 0; for (int i = 0; i < n; i++) s += sqrt(n) * x[i]; }\n"
+SUM = "void f(int n, double *x) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; }\nint main() {}"
 
 # why not: (rule, program, the same without what keeps the rule from it)
 CASES = {
@@ -115,7 +115,8 @@ CASES = {
     "a constructor counts the calls": (
         "memoise", "int n; struct A { A() { n++; } };\n"
         "int f(int k) { A a; return k < 2 ? k : f(k - 1) + f(k - 2); }\nint main() { f(9); return n; }",
-        "int n; int f(int k) { int a = 1; return k < 2 ? k : f(k - 1) + f(k - 2) + a; }\nint main() { f(9); return n; }",
+        "int n; int f(int k) { int a = 1; return k < 2 ? k : f(k - 1) + f(k - 2) + a; }\n"
+        "int main() { f(9); return n; }",
     ),
     "another thread fills what is asked for its length": (
         "hoist", "mutex m; vector<int> q; void work() { lock_guard<mutex> l(m); q.push_back(1); }\n"
@@ -142,7 +143,7 @@ CASES = {
         "for (int k = 0; k < 9; k++) s += B[k]; A[j] = s; } }\nint main() { f(8); }",
     ),
     "an end has the name that the sum in lanes would get": (
-        "split_sum", SUM.replace("i < n", "i < i_done").replace("f(int n", "f(int n, int i_done") + "int main() {}", SUM + "int main() {}",
+        "split_sum", SUM.replace("i < n", "i < i_done").replace("f(int n", "f(int n, int i_done"), SUM,
     ),
     "a pointer into the string that grows": (
         "self_append", 'int main() { string s = "a"; const char *p = s.c_str(); s = s + "x" + p; cout << s; }',
@@ -160,7 +161,8 @@ CASES = {
         "int main() { vector<pair<int, int>> v; v.push_back(make_pair(2, 1)); }",
     ),
     "a reference to an element of a set": (
-        "flat_set", 'int main() { set<string> s; s.insert("b"); const string &x = *s.begin(); s.insert("a"); cout << x; }',
+        "flat_set",
+        'int main() { set<string> s; s.insert("b"); const string &x = *s.begin(); s.insert("a"); cout << x; }',
         'int main() { set<string> s; s.insert("b"); string x = *s.begin(); s.insert("a"); cout << x; }',
     ),
     "a reference through an iterator into a set": (
@@ -201,7 +203,8 @@ CASES = {
         "{ for (int i = 0; i < n; i++) { x[i] = y[i]; see(); } }\nint main() { f(G, H, 9); }",
     ),
     "a vector is given beside a pointer to it": (
-        "restrict", "void f(double *x, double *y, vector<double> &v) { for (int i = 1; i < 9; i++) x[i] = y[i] + v[i - 1]; }\n"
+        "restrict", "void f(double *x, double *y, vector<double> &v) "
+        "{ for (int i = 1; i < 9; i++) x[i] = y[i] + v[i - 1]; }\n"
         "int main() { vector<double> v(9); double b[9]; f(v.data(), b, v); }",
         "void f(double *x, double *y, vector<double> &v) { for (int i = 1; i < 9; i++) x[i] = y[i] + v[i - 1]; }\n"
         "int main() { vector<double> v(9); double a[9], b[9]; f(a, b, v); }",
@@ -209,7 +212,8 @@ CASES = {
     "two threads read": (
         "fast_in", 'atomic<int> t; void work() { int k; while (scanf("%d", &k) == 1) t += k; }\n'
         'int main() { thread a(work), b(work); a.join(); b.join(); printf("%d", (int)t); }',
-        'atomic<int> t; void work() { int k; while (scanf("%d", &k) == 1) t += k; }\nint main() { work(); printf("%d", (int)t); }',
+        'atomic<int> t; void work() { int k; while (scanf("%d", &k) == 1) t += k; }\n'
+        'int main() { work(); printf("%d", (int)t); }',
     ),
     "threads of OpenMP print": (
         "fast_out", 'int main() {\n#pragma omp parallel for\nfor (int i = 0; i < 9; i++) puts("a");\n}',
@@ -220,7 +224,8 @@ CASES = {
         'struct A { int n = 0; } a;\nint main() { cout << "b"; }',
     ),
     "something is read before main": (
-        "stdio_buffer", 'int read_it() { int k; scanf("%d", &k); return k; }\nint n = read_it();\nint main() { scanf("%d", &n); }',
+        "stdio_buffer", 'int read_it() { int k; scanf("%d", &k); return k; }\nint n = read_it();\n'
+        'int main() { scanf("%d", &n); }',
         'int read_it() { int k; scanf("%d", &k); return k; }\nint n;\nint main() { n = read_it(); scanf("%d", &n); }',
     ),
     "wide letters are printed, too": (

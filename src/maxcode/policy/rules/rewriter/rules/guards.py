@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.unnamed import unnamed
 from maxcode.code.cpp.views import classes
 from maxcode.code.cpp.watched import is_watched
-from maxcode.code.source import Token, text_of, tokens, walk
+from maxcode.code.source import Patch, Token, text_of, tokens, walk
 from maxcode.policy.rules.rewriter.runtime import piece
 
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
@@ -237,12 +237,15 @@ def runs_threads(unit: Unit) -> bool:
     return not unit.words.isdisjoint(_THREADS) or {"omp", "parallel"} <= unit.words
 
 
-def is_in_first_thread(unit: Unit, offset: int) -> bool:
-    """Whether no other thread than the first runs what stands at a byte."""
-    lambdas = unit.nodes("lambda_expression")
-    inside = any(node.start_byte <= offset < node.end_byte for node in lambdas) or "omp" in unit.words
-    in_main = unit.main is not None and unit.home(offset) == unit.main and not inside
-    return in_main or not runs_threads(unit)
+def are_in_first_thread(unit: Unit, patches: Sequence[Patch]) -> bool:
+    """Whether no other thread than the first runs what is changed."""
+    if not runs_threads(unit):
+        return True
+    others: list[Node | None] = [*unit.nodes("lambda_expression")]
+    others += [node.next_named_sibling for node in unit.nodes("preproc_call") if "omp" in text_of(node)]
+    starts = [patch.start for patch in patches]
+    inside = any(node is None or node.start_byte <= at < node.end_byte for node in others for at in starts)
+    return unit.main is not None and all(unit.home(at) == unit.main for at in starts) and not inside
 
 
 def runs_before_main(unit: Unit, names: Collection[str]) -> bool:

@@ -19,8 +19,8 @@ from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, Token, text_of
 from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
 from maxcode.policy.rules.rewriter.rules.guards import (
+    are_in_first_thread,
     has_stream_of_its_own,
-    is_in_first_thread,
     runs_before_main,
     runs_threads,
     standard_of,
@@ -96,7 +96,7 @@ def fast_in(unit: Unit) -> Iterator[Edit]:
         return
     name = "mxr_take" if unit.language == "c" else "mxr::in.next"
     patches += scans + lines + [_renamed(unit, k, name) for k in _positions(unit, ("getchar", "getchar_unlocked"))]
-    if not all(is_in_first_thread(unit, patch.start) for patch in patches):
+    if not are_in_first_thread(unit, patches):
         return
     yield from _sized(unit, "fast_in", "reader", patches, "reads standard input through a large buffer")
 
@@ -107,13 +107,13 @@ def fast_out(unit: Unit) -> Iterator[Edit]:
         return
     if unit.shared & (_OUT | _OTHER_WRITERS) or unit.macros.keys() & _RENAMED or _ends_early(unit):
         return
-    if _reads_locale(unit) or runs_threads(unit) or _is_apart(unit, "cout", _STDIO_OUT):
+    if _reads_locale(unit) or _is_apart(unit, "cout", _STDIO_OUT) or (runs_threads(unit) and "exit" in unit.words):
         return
     if any(text_of(given[0]) != "stderr" for _, _, given in unit.calls("fprintf") if given):
         return
     patches = _replaced_cout(unit)
     calls = _replaced_calls(unit, _STDIO_OUT, _print_call)
-    if patches is None or calls is None:
+    if patches is None or calls is None or not are_in_first_thread(unit, patches + calls):
         return
     yield from _sized(unit, "fast_out", "writer", patches + calls, "collects standard output in a large buffer")
 
@@ -123,10 +123,11 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
     known = unit.words
     if not known & {"cin", "cout"} or "sync_with_stdio" in known or interactive(unit) or unit.main is None:
         return
-    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT) or runs_threads(unit):
+    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
         return
     others = _OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf", "wcin", "wcout"}
-    if known & others or runs_before_main(unit, {"cin", "cout"}):
+    used = [_renamed(unit, k, "") for k in _positions(unit, ("cin", "cout"))]
+    if known & others or runs_before_main(unit, {"cin", "cout"}) or not are_in_first_thread(unit, used):
         return
     start, indent = unit.main.body.start_byte + 1, f"\n{unit.step}"
     lines = unit.lines_of(unit.main.declarator)

@@ -103,7 +103,7 @@ def _uses(unit: Unit, variable: Variable) -> Uses | None:
             pairs.append((first[1], second[1]))
         elif first is not None:
             rows += 1
-            if first[1].type == "number_literal":  # it may stand for the whole array
+            if text_of(first[1]) == "0":  # it may stand for the whole array
                 return None
             if first[0].parent is not None and first[0].parent.type in ("pointer_expression", "sizeof_expression"):
                 return None
