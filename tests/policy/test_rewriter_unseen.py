@@ -37,6 +37,107 @@ CASES = {
         "int g(int k);\nint f(vector<int> v, int k) { if (k) g(k - 1); return v.size(); }\n"
         "int g(int k) { vector<int> b; b.push_back(k); return f(b, k); }\nint main() { return g(3); }",
     ),
+    "a callback changes an argument": (
+        "const_ref", "vector<int> g{1}, w;\nvoid add(int k) { g.push_back(k); }\n"
+        "int f(vector<int> v) { for_each(w.begin(), w.end(), add); return v.size(); }\nint main() { return f(g); }",
+        "vector<int> g{1}, w;\nvoid add(int k) { w[0] = k; }\n"
+        "int f(vector<int> v) { for_each(w.begin(), w.end(), add); return v.size(); }\nint main() { return f(g); }",
+    ),
+    "a thread changes an argument": (
+        "const_ref", "vector<int> g{1}, w;\nvoid work() { g.clear(); }\n"
+        "int f(vector<int> v) { thread t(work); t.join(); return v.size(); }\nint main() { vector<int> *p = &g; "
+        "return f(*p); }",
+        "vector<int> g{1}, w;\nvoid work() { w.clear(); }\n"
+        "int f(vector<int> v) { thread t(work); t.join(); return v.size(); }\nint main() { vector<int> p; "
+        "return f(p); }",
+    ),
+    "a pointer that a loop makes shows the text": (
+        "hoist", "void f(char *s) { for (int i = 0; i < (int)strlen(s); i++) { char *p; p = s; p[i] = 0; } }\n"
+        "int main() {}",
+        "void f(char *s) { char t[9]; for (int i = 0; i < (int)strlen(s); i++) { char *p; p = t; p[i] = 0; } }\n"
+        "int main() { char u[9]; f(u); }",
+    ),
+    "the first letter of a text changes": (
+        "hoist", "char s[9];\nint main() { for (int i = 0; i < (int)strlen(s); i++) --*s; }",
+        "char s[9];\nint main() { int k = 0; for (int i = 0; i < (int)strlen(s); i++) --k; }",
+    ),
+    "the first letter of a text is read": (
+        "hoist", "char s[9];\nint main() { for (int i = 0; i < (int)strlen(s); i++) cin >> *s; }",
+        "char s[9];\nint main() { char t; for (int i = 0; i < (int)strlen(s); i++) cin >> t; }",
+    ),
+    "a lambda has a second name for a vector": (
+        "hoist", "int main() { vector<int> v(1); for (int i = 0; i < v.size() && i < 9; i++) "
+        "[&r = v]() { r.push_back(1); }(); }",
+        "int main() { vector<int> v(1), w; for (int i = 0; i < v.size() && i < 9; i++) [&r = w]() { "
+        "r.push_back(1); }(); }",
+    ),
+    "a member is named by this": (
+        "hoist", "struct V { vector<int> v, w; void g() { for (int i = 0; i < v.size() && i < 9; i++) "
+        "this->v.push_back(i); } };\nint main() {}",
+        "struct V { vector<int> v, w; void g() { for (int i = 0; i < v.size() && i < 9; i++) "
+        "this->w.push_back(i); } };\nint main() {}",
+    ),
+    "a member is given as an argument, too": (
+        "hoist", "struct V { vector<int> v; void g(vector<int> &w) { for (int i = 0; i < v.size() && i < 9; i++) "
+        "w.push_back(i); } };\nint main() { V a; a.g(a.v); }",
+        "struct V { vector<int> v; void g(vector<int> w) { for (int i = 0; i < v.size() && i < 9; i++) "
+        "w.push_back(i); } };\nint main() { V a; a.g(a.v); }",
+    ),
+    "a member is a reference to another one": (
+        "hoist", "struct V { vector<int> v; vector<int> &w; V() : w(v) {} void g() "
+        "{ for (int i = 0; i < v.size() && i < 9; i++) w.push_back(i); } };\nint main() {}",
+        "struct V { vector<int> v; vector<int> w; V() : w(v) {} void g() "
+        "{ for (int i = 0; i < v.size() && i < 9; i++) w.push_back(i); } };\nint main() {}",
+    ),
+    "a function returns a reference to what it reads": (
+        "hoist", "vector<int> &all() { static vector<int> a(1); return a; }\n"
+        "int main() { auto &v = all(); for (int i = 0; i < v.size() && i < 9; i++) all().push_back(1); }",
+        "vector<int> &all() { static vector<int> a(1); return a; }\n"
+        "int main() { vector<int> v; for (int i = 0; i < v.size() && i < 9; i++) all().push_back(1); }",
+    ),
+    "a function returns a reference to a global": (
+        "hoist", "vector<int> a(1), b; vector<int> &all() { return a; }\n"
+        "int main() { for (int i = 0; i < a.size() && i < 9; i++) all().push_back(1); }",
+        "vector<int> a(1), b; vector<int> &all() { return b; }\n"
+        "int main() { for (int i = 0; i < a.size() && i < 9; i++) all().push_back(1); }",
+    ),
+    "a method copies a text into another": (
+        "hoist", 'int main() { string t; char s[9] = "abc"; for (int i = 0; i < (int)strlen(s); i++) t.copy(s, 2); }',
+        'int main() { string t; char s[9] = "abc"; for (int i = 0; i < (int)strlen(s); i++) t.assign(s, 2); }',
+    ),
+    "a lambda adds up": (
+        "hoist", "int main() { vector<int> v(1), w(2); auto add = [&](int a, int b) { v.push_back(1); "
+        "return a + b; };\n"
+        "for (int i = 0; i < v.size() && i < 9; i++) accumulate(w.begin(), w.end(), 0, add); }",
+        "int main() { vector<int> v(1), w(2); auto add = [&](int a, int b) { w[0] = 1; return a + b; };\n"
+        "for (int i = 0; i < v.size() && i < 9; i++) accumulate(w.begin(), w.end(), 0, add); }",
+    ),
+    "a view is given by value": (
+        "range_ref", 'void z(span<string> s) { s[0] = "b"; }\n'
+        "int main() { vector<string> v(3); for (auto x : v) { z(v); cout << x; } }",
+        'void z(vector<string> s) { s[0] = "b"; }\n'
+        "int main() { vector<string> v(3); for (auto x : v) { z(v); cout << x; } }",
+    ),
+    "iterators are given by value": (
+        "range_ref", 'template <class It> void z(It a) { *a = "b"; }\n'
+        "int main() { vector<string> v(3); for (auto x : v) { z(v.begin()); cout << x; } }",
+        "template <class T> void z(T a) { cout << a.size(); }\n"
+        "int main() { vector<string> v(3); for (auto x : v) { z(v); cout << x; } }",
+    ),
+    "a whole number in a set of short ones": (
+        "set_bound", "int main() { set<char> s{1}; int x = 300; "
+        "cout << (lower_bound(s.begin(), s.end(), x) == s.end()); }",
+        "int main() { set<char> s{1}; char x = 30; cout << (lower_bound(s.begin(), s.end(), x) == s.end()); }",
+    ),
+    "the words of an error of a map are printed": (
+        "hash_table", "int main() { map<int, int> m; m[3] = 4; try { m.at(5); } catch (exception &e) { "
+        "cout << e.what(); } }",
+        "int main() { map<int, int> m; m[3] = 4; try { m.at(5); } catch (exception &e) { cout << 1; } }",
+    ),
+    "the name of a type is printed": (
+        "anonymous_namespace", "struct A {};\nint main() { cout << typeid(A).name(); }",
+        "struct A {};\nint main() { cout << sizeof(A); }",
+    ),
     "a pointer into an argument is given beside it": (
         "const_ref", "int f(vector<int> v, int *p) { p[0] = 5; return v[0]; }\n"
         "int main() { vector<int> a(3); int *p = a.data(); return f(a, p); }",

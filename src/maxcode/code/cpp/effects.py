@@ -13,11 +13,10 @@ from typing import final
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.unnamed import held, holders, unnamed
-from maxcode.code.cpp.views import classes, shows
+from maxcode.code.cpp.unnamed import held, holders, unnamed, words_of
+from maxcode.code.cpp.views import classes, shows, takes_over
 from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PURE, READING, TAKING
 from maxcode.code.source import Token
 
@@ -192,7 +191,7 @@ class _Scan:
     def summary(self) -> Summary:
         """The effects of all tokens."""
         for position in range(len(self.texts)):
-            if not self._is_name(position) or self._at(position - 1) in (".", "->"):
+            if not self._is_name(position) or (self._at(position - 1) in (".", "->") and not self._is_own(position)):
                 continue
             if self._at(position + 1) == "(":
                 self._call(position)
@@ -201,6 +200,11 @@ class _Scan:
         self._aliases()
         words = frozenset(self.texts[k] for k in range(len(self.texts)) if self._is_name(k))
         return Summary(frozenset(self.writes), frozenset(self.calls), frozenset(self.outside), words, self.opaque)
+
+    def _is_own(self, position: int) -> bool:
+        """Whether a member is named by ``this->`` or ``(*this).``."""
+        around = self.texts[max(0, position - 5) : position]
+        return around[-2:] == ["this", "->"] or around == ["(", "*", "this", ")", "."]
 
     def _call(self, position: int) -> None:
         name = self.texts[position]
@@ -222,6 +226,7 @@ class _Scan:
         """``f(x) = 1``, ``f(x)[i] = 1``: all arguments of the call may change."""
         end, methods = self._chain(after)
         if self._at(end) in ASSIGN or any(method not in READING for method in methods):
+            self.writes |= words_of(self.unit, self.texts[position])  # it may return any of these
             for inside in range(position, after):
                 if self._is_name(inside):
                     self.writes.add(self.texts[inside])
@@ -250,29 +255,32 @@ class _Scan:
             first = self.open.get(end, -1)
             end, more = self._chain(end + 1)
             methods += more
+        while self._at(first - 1) == "*" and not self._ends_operand(first - 2):
+            first -= 1
         before = self._at(first - 1)
         unary = before == "&" and not self._ends_operand(first - 2)
         changed = self._at(end) in ASSIGN or self._at(end) in ("++", "--") or before in ("++", "--", ">>") or unary
         self.calls |= {method for method in methods if method in self.unit.by_name}
         self.opaque = self.opaque or any(m in self.unit.shared and m not in READING for m in methods)
-        self._code(position, end, methods)
+        is_function = self._code(position, end, methods)
         kind = self.unit.type_of(name, self.offset) if self._at(end) == "<<" else None
         changed = changed or (kind is not None and "stream" in kind) or self._is_chosen(first, end)
         escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
         if changed or escapes or any(m not in READING or m in self.unit.by_name for m in methods):
             self.writes.add(name)
-        elif before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
-            self._argument(position, name)
+        elif not is_function and before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
+            self._argument(position, name, bool(methods) and methods[-1] in ITERATORS)
 
-    def _code(self, position: int, end: int, methods: list[str]) -> None:
-        """A function that is named as a value, and calls of what is behind a name: ``f[i](x)``, ``(*f)(x)``."""
+    def _code(self, position: int, end: int, methods: list[str]) -> bool:
+        """Whether a name is that of a function; also calls of what is behind a name: ``f[i](x)``, ``(*f)(x)``."""
         name, start = self.texts[position], self.found[position].start
-        if name in self.unit.by_name and self.unit.type_of(name, start) is None:
-            self.calls.add(name)  # whoever is given it may call it
+        is_function = name in self.unit.by_name and self.unit.type_of(name, start) is None
+        self.calls |= {name} if is_function else set()  # whoever is given it may call it
         if self._at(end) == "(" and end > position + 1 and self._at(position - 1) != "new":
             is_code = name in holders(self.unit) or self.unit.type_of(name, start) is not None
             self.opaque = self.opaque or is_code
         self.opaque = self.opaque or not holders(self.unit).isdisjoint(methods)
+        return is_function
 
     def _hand_on(self, position: int) -> None:
         """A variable is given to code that is not in the program, and may run what it holds."""
@@ -317,22 +325,23 @@ class _Scan:
         text = self._at(position)
         return bool(text) and (text in ")]" or ((text[0].isalnum() or text[0] == "_") and text not in KEYWORDS))
 
-    def _argument(self, position: int, name: str) -> None:
+    def _argument(self, position: int, name: str, is_address: bool) -> None:
         callee, number = self.callee[position]
         if callee < 0:
             return
         called, before = self.texts[callee], self._at(callee - 1)
         if called in self.unit.by_name:
-            if any(_takes_over(function, number) for function in self.unit.by_name[called]):
+            kind = self.unit.type_of(name, self.found[position].start)
+            is_address = is_address or (kind is not None and shows(self.unit, kind))
+            if any(takes_over(self.unit, function, number, is_address) for function in self.unit.by_name[called]):
                 self.writes.add(name)
-        elif before in (".", "->"):
-            self._hand_on(position)
+            return
+        self._hand_on(position)
+        if before in (".", "->"):
             if called in TAKING:
                 self.writes.add(name)
-        elif called not in HARMLESS and not self._is_type(callee):
-            self._hand_on(position)
-            if not self._declares(callee):
-                self.writes.add(name)
+        elif called not in HARMLESS and not self._is_type(callee) and not self._declares(callee):
+            self.writes.add(name)
 
     def _declares(self, position: int) -> bool:
         """Whether a name before a bracket is a declaration: ``vector<int> v(n)``, ``int x(5)``, ``T* p(q)``."""
@@ -366,7 +375,9 @@ class _Scan:
     def _aliases(self) -> None:
         """References and pointers bound here: ``auto& x = v[i]``, ``for (auto& x : v)``, ``int *p = a``."""
         for position, text in enumerate(self.texts):
-            if text not in ("&", "&&", "*") or not (self._ends_operand(position - 1) or self._at(position - 1) == ">"):
+            before = self._at(position - 1)
+            captured = text == "&" and before in ("[", ",")  # ``[&x = v]``
+            if text not in ("&", "&&", "*") or not (self._ends_operand(position - 1) or before == ">" or captured):
                 continue
             name_end = self.close.get(position + 1, position + 1) + 1  # after `x` or `[a, b]`
             if self._at(name_end) not in ("=", ":") or "const" in self.texts[max(0, position - 4) : position]:
@@ -378,11 +389,3 @@ class _Scan:
                     self.writes.add(self.texts[inside])
                 if self._at(name_end) == ":" and self.texts[inside] == ")":
                     break
-
-
-def _takes_over(function: Function, number: int) -> bool:
-    """Whether a function may change its argument number ``number``."""
-    if number >= len(function.parameters):
-        return True
-    given = function.parameters[number]
-    return given.kind != "value" and not given.const

@@ -10,8 +10,10 @@ from typing import final
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Span, ancestor
+from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.views import classes
+from maxcode.code.cpp.views import classes, parameters_of_templates
+from maxcode.code.cpp.words import KEYWORDS
 from maxcode.code.source import text_of, walk
 
 _NAMES = ("identifier", "field_identifier")
@@ -55,6 +57,19 @@ def _own(unit: Unit, node: Node) -> frozenset[str]:
     return frozenset(found | {text_of(one) for part in given for one in walk(part) if one.type in _NAMES})
 
 
+@lru_cache(maxsize=1 << 8)
+def words_of(unit: Unit, name: str) -> frozenset[str]:
+    """The words in a function of the program and in those that it names, and their names."""
+    found, waiting = {name}, [name]
+    while waiting:
+        for function in unit.by_name.get(waiting.pop(), ()):
+            inside = expanded(unit, function.body.start_byte, function.body.end_byte)
+            more = {token.text for token in inside if token.is_word} - found
+            waiting += sorted(more)
+            found |= more
+    return frozenset(found - KEYWORDS)
+
+
 @lru_cache(maxsize=8)
 def holders(unit: Unit) -> frozenset[str]:
     """The pointers to functions, and the members that hold functions, by name."""
@@ -67,18 +82,13 @@ def holders(unit: Unit) -> frozenset[str]:
     return frozenset(text_of(one) for node in named for one in walk(node) if one.type in _NAMES)
 
 
-@lru_cache(maxsize=8)
-def _parameters_of_templates(unit: Unit) -> frozenset[str]:
-    return frozenset(text_of(node).split()[-1] for node in unit.nodes("type_parameter_declaration"))
-
-
 def held(unit: Unit, name: str, offset: int) -> Node | str:
     """What runs if somebody calls a variable: a lambda, a function by its name, "" for what is no code, "?" for what
     the text does not tell."""
     given = unit.parameter(name, offset)
     if given is not None:
         kind = unit.resolve(given.type)
-        unknown = "function<" in kind or kind == "auto" or kind in _parameters_of_templates(unit)
+        unknown = "function<" in kind or kind == "auto" or kind in parameters_of_templates(unit)
         return "?" if unknown else ""
     known = unit.variable(name, offset)
     if known is None:

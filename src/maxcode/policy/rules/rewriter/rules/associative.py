@@ -49,7 +49,8 @@ def hash_table(unit: Unit) -> Iterator[Edit]:
     """Turns a map or set into a hash table; the program must not iterate over it, need its order or use it as a
     whole."""
     for found in declarations(unit, "map", "set", "unordered_map", "unordered_set"):
-        if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED):
+        told = {"at"} if "what" in unit.words else set()  # the words of an error
+        if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED - told):
             continue
         face = "map" if found.template.endswith("map") else "set"
         for kind, name in (("pooled", f"mxr::hash_{face}"), ("standard", f"mxr::std_{face}")):
@@ -127,7 +128,12 @@ def _is_set(type_text: str | None, subscripts: int) -> bool:
     return re.fullmatch(r"(multi)?set<([^,<>]+|pair<[^<>]+>)>", type_text or "") is not None
 
 
-_WIDER = {"int": r"double|float|long|unsigned|size_t|u?int64_t", "long": r"double|float|unsigned|size_t|uint64_t"}
+_WIDER = {
+    "int": r"double|float|long|unsigned|size_t|u?int64_t",
+    "long": r"double|float|unsigned|size_t|uint64_t",
+    "short": r"double|float|int|long|unsigned|size_t|u?int\d+_t",
+}
+_SHORT = re.compile(r"\b(?:char|short|u?int8_t|u?int16_t)\b")
 
 
 def _keeps(unit: Unit, kind: str, sought: Node) -> bool:
@@ -135,7 +141,8 @@ def _keeps(unit: Unit, kind: str, sought: Node) -> bool:
     element = re.sub(r"^(?:vector<)*(?:multi)?set<|>+$", "", kind)
     if not _INTEGER.fullmatch(element):
         return True
-    wider = _WIDER["long" if "long" in element else "int"]
+    wider = _WIDER["short" if _SHORT.search(element) else "long" if "long" in element else "int"]
+    wider += r"|^\d{3,}" if _SHORT.search(element) else ""
     said = [
         text_of(one) for one in walk(sought) if one.type in ("number_literal", "primitive_type", "sized_type_specifier")
     ]
