@@ -7,6 +7,7 @@ The caller must handle aliases made elsewhere.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import final
@@ -17,7 +18,7 @@ from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.unnamed import held, holders, unnamed, words_of
 from maxcode.code.cpp.views import classes, shows, takes_over
-from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PURE, READING, TAKING
+from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PRINTS, PURE, READING, TAKING
 from maxcode.code.source import Token
 
 _TYPE_WORDS = frozenset({"const", "unsigned", "signed", "auto", "void", "struct"})
@@ -97,19 +98,26 @@ class Effects:
     @cached_property
     def unnamed(self) -> frozenset[str]:
         """The names that constructors, destructors and operators of the program may change outside of their objects."""
-        found = set[str]()
-        for code in unnamed(self.unit):
-            here = self.of(*code.span)
-            parts = [here, *map(self.closure, sorted(here.calls))]
-            found |= frozenset().union(*(part.writes for part in parts)) - code.own
-        return frozenset(found)
+        return frozenset[str]().union(*(part.writes - own for own, part in self._unnamed))
+
+    @cached_property
+    def _unnamed(self) -> list[tuple[frozenset[str], Summary]]:
+        parts = [(code.own, self.of(*code.span)) for code in unnamed(self.unit)]
+        return parts + [(own, self.closure(name)) for own, part in parts for name in sorted(part.calls)]
+
+    @cached_property
+    def _tells(self) -> bool:
+        """Whether an operator or a constructor does more than it returns."""
+        return bool(self.unnamed) or any(part.opaque or part.words & PRINTS for _, part in self._unnamed)
 
     def pure(self, node: Node) -> bool:
         """Whether one evaluation more or less of the expression makes no difference."""
         here = self.of(node.start_byte, node.end_byte)
         if here.writes or here.opaque or here.calls or here.outside - PURE:
             return False
-        return not any("map<" in (self.unit.type_of(word, node.start_byte) or "") for word in here.words)
+        kinds = [self.unit.type_of(word, node.start_byte) or "" for word in here.words]
+        made = {word for kind in kinds for word in re.findall(r"\w+", kind)} if self._tells else set[str]()
+        return not any("map<" in kind for kind in kinds) and classes(self.unit).keys().isdisjoint(made)
 
     def steady(self, node: Node, start: int, end: int) -> bool:
         """Whether the expression is pure and has the same value anywhere between two bytes."""

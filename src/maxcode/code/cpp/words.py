@@ -32,5 +32,6 @@ READING = words(
 TAKING = words(
     "swap merge splice read get getline readsome copy sgetn extract compare_exchange_strong compare_exchange_weak"
 )  # methods that change an argument
+PRINTS = words("cout cerr clog printf fprintf puts putchar fputs write")
 ASSIGN = words("= += -= *= /= %= &= |= ^= <<= >>=")
 ITERATORS = words("begin end rbegin rend cbegin cend find lower_bound upper_bound data")

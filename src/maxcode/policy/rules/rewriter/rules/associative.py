@@ -23,6 +23,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     keeps_argument,
     only_methods,
     retyped,
+    tells,
     uses,
 )
 
@@ -52,6 +53,8 @@ def hash_table(unit: Unit) -> Iterator[Edit]:
         told = {"at"} if "what" in unit.words else set()  # the words of an error
         if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED - told):
             continue
+        if tells(unit, found.arguments[-1]):
+            continue
         face = "map" if found.template.endswith("map") else "set"
         for kind, name in (("pooled", f"mxr::hash_{face}"), ("standard", f"mxr::std_{face}")):
             for load in LOADS:
@@ -79,6 +82,8 @@ def flat_set(unit: Unit) -> Iterator[Edit]:
     """Keeps a std::set in a sorted vector; no iterator may be held while the set changes."""
     for found in declarations(unit, "set"):
         if len(found.arguments) != 1 or found.is_array or any(v.value for v in found.variables):
+            continue
+        if tells(unit, found.arguments[0]):
             continue
         if all(
             _is_sorted_use(unit, v) and not _held(unit, v) and not _typed(unit, v) and not _refers(unit, v)

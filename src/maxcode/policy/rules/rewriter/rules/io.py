@@ -45,19 +45,20 @@ _OTHER_WRITERS = _OTHER_STDIO_OUT | words(
     "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
     "_exit _Exit abort terminate quick_exit println vprint_unicode constructor destructor"
 )
-_DIRECT = ("write", "writev", "dprintf", "syscall")
+_DIRECT_IN = ("read", "readv", "syscall", "dup2", "dup3")
+_DIRECT = ("write", "writev", "dprintf", "syscall", "dup2", "dup3")
 _MANIPULATORS = words("hex oct left right internal ends")  # not supported behind <<
 _CIN_METHODS = words("get peek ignore eof fail good bad clear tie sync_with_stdio exceptions failbit badbit")
 _COUT_METHODS = words("precision setf put tie sync_with_stdio")
 
 
 _ENDS_EARLY = words(
-    "_exit _Exit abort terminate quick_exit fork vfork system popen execl execv execvp raise kill signal "
-    "sigaction alarm"
+    "_exit _Exit abort terminate quick_exit fork vfork system popen execl execlp execle execv execve execvp execvpe "
+    "posix_spawn posix_spawnp raise kill signal sigaction alarm"
 )
 _RENAMED = words("cin cout scanf printf getchar getchar_unlocked putchar putchar_unlocked puts fgets getline")
 _OWN_BUFFERS = words("streambuf stringbuf filebuf basic_streambuf basic_stringbuf basic_filebuf")
-_STARTS = words("fork vfork system popen execl execlp execle execv execvp execvpe")
+_STARTS = _ENDS_EARLY - words("_exit _Exit abort terminate quick_exit raise kill signal sigaction alarm")
 _LEAVES = words("exit longjmp siglongjmp")
 _THROWS = words("at substr get value any_cast new stoi stol stoll stoul stoull stof stod stold")
 _IN = words("cin scanf getchar getchar_unlocked fgets getline")
@@ -83,7 +84,7 @@ def interactive(unit: Unit) -> bool:
 
 def fast_in(unit: Unit) -> Iterator[Edit]:
     """Replaces std::cin, scanf, fgets and getchar by a buffered reader; these must read the whole input."""
-    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, "read", "readv", "syscall"):
+    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, *_DIRECT_IN):
         return
     if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & _STARTS:
         return
@@ -188,7 +189,7 @@ def newline(unit: Unit) -> Iterator[Edit]:
     if unit.words & _OWN_BUFFERS:
         return
     files = {token.text for token in unit.tokens if not token.directive} | unit.shared
-    if files & {"ofstream", "fstream"} and files & {"ifstream", "fstream", "fopen", "open", "rename"}:
+    if files & {"ofstream", "fstream"} and files & words("ifstream fstream fopen open rename stat app filesystem"):
         return  # what one stream has written may be read by another one
     unsynced = "sync_with_stdio" in unit.words and unit.words & (_OTHER_STDIO_OUT | {*_STDIO_OUT})
     if unsynced or has_stream_of_its_own(unit):

@@ -17,7 +17,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.views import classes, shows
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
-from maxcode.policy.rules.rewriter.rules.containers import tells
+from maxcode.policy.rules.rewriter.rules.containers import split_arguments, tells
 
 _HEAVY = re.compile(
     r"(vector|string|map|set|multiset|multimap|deque|list|unordered_\w+|pair|tuple|array|bitset)\b(?!.*[*&]$)"
@@ -299,11 +299,11 @@ def _takes(unit: Unit, value: Node, types: str) -> bool:
     declarator = value.child_by_field_name("declarator")
     listed = declarator.child_by_field_name("parameters") if declarator is not None else None
     given = [parameter(child) for child in listed.named_children if child.type != "comment"] if listed else []
-    if sum(one.kind == "reference" for one in given) > types.count("&"):
-        return False  # the std::function hands on a copy
-    wanted = [re.sub(r"\bconst\b|&", "", unit.resolve(one)).strip() for one in types.split(",")]
+    if sum(one.kind == "reference" for one in given) > types.count("&") or any("auto" in one.type for one in given):
+        return False  # the std::function hands on a copy, of its own type
+    wanted = [re.sub(r"\bconst\b|&", "", unit.resolve(one)).strip() for one in split_arguments(types)]
     if len(wanted) != len(given):
-        return True
+        return not given
     taken = [unit.resolve(one.type) for one in given]
     return not any(unit.is_number(a) and unit.is_number(b) and a != b for a, b in zip(wanted, taken, strict=True))
 

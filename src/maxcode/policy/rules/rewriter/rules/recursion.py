@@ -11,7 +11,8 @@ from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.views import classes
+from maxcode.code.cpp.views import classes, has_operators
+from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE, words
 from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.guards import runs_threads
@@ -56,6 +57,8 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
     head = unit.between(function.node.start_byte, function.declarator.start_byte)
     if {"constexpr", "consteval"} & {*head.split()} or "[" in head or function.declarator.child_count != 2:
         return False
+    if is_watched(unit, function.body.start_byte, function.body.end_byte):
+        return False
     if {f"{function.name}_known", f"{function.name}_plain"} & unit.words or _makes_objects(unit, function):
         return False
     body = effects(unit).of(function.body.start_byte, function.body.end_byte)
@@ -72,10 +75,11 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
 
 
 def _makes_objects(unit: Unit, function: Function) -> bool:
-    """Whether a function names a class of the program, whose constructors no call names."""
+    """Whether a function names a class of the program, or an object with operators: no call names what they do."""
     used = effects(unit).of(function.body.start_byte, function.body.end_byte).words
     named = {word for one in used for word in re.findall(r"\w+", unit.aliases.get(one, one))}
-    return not named.isdisjoint(classes(unit))
+    kinds = (unit.type_of(one, function.body.start_byte) for one in used)
+    return not named.isdisjoint(classes(unit)) or any(has_operators(unit, kind) for kind in kinds if kind is not None)
 
 
 def _is_namespace(parent: Node) -> bool:

@@ -11,6 +11,7 @@ from maxcode.code.cpp.declarations import Variable, ancestor, first_child
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import parameters_of_templates
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
@@ -186,9 +187,11 @@ def _shows_flags(unit: Unit) -> bool:
     names = {v.name for v in unit.variables if "vector<bool>" in unit.resolve(v.type)}
     names |= {p.name for f in unit.functions for p in f.parameters if "vector<bool>" in unit.resolve(p.type)}
     texts = [token.text for token in unit.tokens]
-    if any(texts[k] in names and texts[k + 1 : k + 3] == [".", "flip"] for k in range(len(texts))):
+    asked = ("flip", "capacity", "max_size")
+    if any(texts[k] in names and texts[k + 1 : k + 3] in ([".", one] for one in asked) for k in range(len(texts))):
         return True
     shown = [node for _, node, _ in unit.calls("printf", "fprintf", "sprintf", "snprintf")]
+    shown += unit.nodes("sizeof_expression")
     for node in unit.nodes("conditional_expression"):
         branches = (node.child_by_field_name(part) for part in ("consequence", "alternative"))
         shown += [branch for branch in branches if branch is not None and branch.type == "subscript_expression"]
@@ -223,7 +226,8 @@ def _takes_flag(unit: Unit, node: Node) -> bool:
     made = around.children_by_field_name("declarator")
     values = [one.child_by_field_name("value") for one in made] + [around.child_by_field_name("right")]
     names = {name for v in values if v is not None for name in effects(unit).of(v.start_byte, v.end_byte).words}
-    return any("vector<bool>" in (unit.type_of(name, around.start_byte) or "") for name in names)
+    kinds = {unit.type_of(name, around.start_byte) or "" for name in names}
+    return any("vector<bool>" in kind for kind in kinds) or not kinds.isdisjoint(parameters_of_templates(unit))
 
 
 def _inner(node: Node) -> Node | None:
