@@ -261,3 +261,29 @@ def test_a_rule_declines_what_it_does_not_see(why: str) -> None:
     rule, text, near = CASES[why]
     assert labels(rule, HEAD + near) != []
     assert labels(rule, HEAD + text) == []
+
+
+LOOP = "for (int i = 0; i < n; i++) "
+# a number that is read may be an element of what is written: (rule, program with @, what makes it one, and what not)
+NUMBERS = [
+    ("interchange", f"void f(int n) {{ double A[9], B[9]; double &x = @; {LOOP} for (int j = 0; j < n; j++) "
+     "A[j] += x * i; } int main() {}", "A[2]", "B[2]"),
+    ("local_sum", f"void f(int n, double *A, const double &x) {{ {LOOP} A[0] += x * i; }}\n"
+     "int main() { double A[9], B[9]; f(9, A, @); }", "A[0]", "B[0]"),
+    ("ivdep", f"void f(int n, double *A, const double &x) {{ {LOOP} A[i] = x * i; }}\n"
+     "int main() { double A[9], B[9]; f(9, A, @); }", "A[0]", "B[0]"),
+    ("local_sum", f"double x, y; void f(int n, double *A) {{ {LOOP} A[0] += x * i; }} int main() {{ f(1, @); }}",
+     "&x", "&y"),
+    ("tile", f"void f(int &m, int *A, int n) {{ {LOOP} for (int j = 0; j < m; j++) A[j] += i; }}\n"
+     "int main() { int a[9], b[9]; f(@, a, 9); }", "a[8]", "b[8]"),
+    ("split_sum", f"void f(int n, double *a, double &s) {{ {LOOP} s += a[i]; }}\n"
+     "int main() { double a[9], b[9]; f(9, a, @); }", "a[3]", "b[3]"),
+    ("expand", "double A[9], B[9], C[9]; void f(int n, double &x) { for (int j = 0; j < n; j++) "
+     f"{{ double s = 0; {LOOP} s += B[i] * x; A[j] = s; }} }} int main() {{ f(9, @); }}", "A[2]", "C[2]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "text", "one", "other"), NUMBERS)
+def test_a_number_that_may_be_an_element_is_seen(rule: str, text: str, one: str, other: str) -> None:
+    assert labels(rule, HEAD + text.replace("@", other)) != []
+    assert labels(rule, HEAD + text.replace("@", one)) == []

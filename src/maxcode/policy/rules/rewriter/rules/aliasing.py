@@ -18,6 +18,8 @@ from maxcode.code.cpp.views import classes, has_operators, made_of_views, member
 from maxcode.code.cpp.words import PURE, READING
 from maxcode.code.source import walk
 
+_APART = ("int", "long", "long long", "short", "float", "double", "long double", "bool")
+
 
 def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     """Whether the object of an expression (also through pointers and references) is not written between two bytes."""
@@ -41,6 +43,31 @@ def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     return (
         not changed and apart and all(distinct(unit, one, v.name, v.scope[1] - 1) for one in reads | own for v in inner)
     )
+
+
+def are_apart(unit: Unit, targets: Collection[str], start: int, end: int, arrays: bool = False) -> bool:
+    """Whether no number that is read between two bytes is, under another name, a part of what is written; ``arrays``:
+    neither is an element of an array."""
+    for name in effects(unit).of(start, end).words - {*targets}:
+        kind, form = unit.type_of(name, start), _form(unit, name, start)
+        bound = kind is None and (is_bound(unit, name, start) or name in members(unit)[1])
+        number = kind is not None and unit.is_number(kind) and (arrays or form in ("plain", "value", "reference"))
+        if (number or bound or (arrays and kind is not None)) and not all(
+            _differ(kind, unit.type_of(one, start)) or distinct(unit, one, name, start) for one in targets
+        ):
+            return False
+    return True
+
+
+def _form(unit: Unit, name: str, offset: int) -> str:
+    given, known = unit.parameter(name, offset), unit.variable(name, offset)
+    return given.kind if given is not None else known.form if known is not None else ""
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Whether numbers of two types, or elements of containers of such, cannot be at one place."""
+    kinds = [re.sub(r".*<|>.*|\b(?:un)?signed\b|\bconst\b", "", kind or "").strip() for kind in (one, other)]
+    return kinds[0] != kinds[1] and all(kind in _APART for kind in kinds)
 
 
 def _is_object(unit: Unit, name: str, offset: int) -> bool:

@@ -14,7 +14,7 @@ from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE, READING, words
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import untouched
+from maxcode.policy.rules.rewriter.rules.aliasing import are_apart, untouched
 from maxcode.policy.rules.rewriter.rules.guards import declares, held, runs_threads
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
@@ -103,6 +103,8 @@ def local_sum(unit: Unit) -> Iterator[Edit]:
             continue
         if statements(loop.body) != [one.node] or moves or mentions(one.value, one.array):
             continue
+        if not are_apart(unit, {one.array}, *loop.header):
+            continue
         if names(unit, loop.header) & {one.array} or "map<" in (unit.type_of(one.array, node.start_byte) or "map<"):
             continue
         kind = "auto" if unit.language == "cpp" else "__auto_type"
@@ -131,6 +133,8 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
         if name in names(unit, loop.header) or not effects(unit).pure(value) or mentions(value, "lane"):
             continue
         if not ends_are_pure(unit, loop) or held(unit, node):
+            continue
+        if not are_apart(unit, {name}, node.start_byte, node.end_byte, arrays=True):
             continue
         if not {f"{name}_lane", f"{loop.var}_done"}.isdisjoint(names(unit, (node.start_byte, node.end_byte))):
             continue

@@ -16,6 +16,7 @@ from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import are_apart
 from maxcode.policy.rules.rewriter.rules.guards import held
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
@@ -94,6 +95,9 @@ def expand(unit: Unit) -> Iterator[Edit]:
         if inner is None or names(unit, inner.header) & {outer.var} or may_fail(inner):
             continue
         if not ends_are_pure(unit, outer) or not ends_are_pure(unit, inner):
+            continue
+        last = store(parts[-1]) if len(parts) == 3 else store(parts[0])
+        if last is None or not are_apart(unit, {last.array}, node.start_byte, node.end_byte):
             continue
         text = _in_place(unit, outer, inner, parts) if len(parts) == 2 else _through_row(unit, outer, inner, parts)
         if text is not None:
