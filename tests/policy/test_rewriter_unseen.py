@@ -253,6 +253,30 @@ CASES = {
         "fast_out", 'int main() {\n#pragma omp parallel for\nfor (int i = 0; i < 9; i++) puts("a");\n}',
         'int main() {\n#pragma omp simd\nfor (int i = 0; i < 9; i++) puts("a");\n}',
     ),
+    "a function returns what is walked": (
+        "range_ref", "vector<string> g(3), h(3); vector<string> &get() { return g; }\n"
+        'int main() { for (auto x : get()) { g[0] = "b"; cout << x; } }',
+        "vector<string> g(3), h(3); vector<string> &get() { return g; }\n"
+        'int main() { for (auto x : get()) { h[0] = "b"; cout << x; } }',
+    ),
+    "a method returns an argument": (
+        "const_ref", "vector<int> g{1}; struct O { vector<int> &items() { return g; } };\n"
+        "int f(vector<int> v) { g.clear(); return v.size(); }\nint main() { O o; return f(o.items()); }",
+        "vector<int> g{1}, h; struct O { vector<int> &items() { return h; } };\n"
+        "int f(vector<int> v) { g.clear(); return v.size(); }\nint main() { O o; return f(o.items()); }",
+    ),
+    "a function returns the top of a stack": (
+        "vector_stack", "stack<string> s; string &top() { return s.top(); }\n"
+        'int main() { s.push("a"); auto &t = top(); s.push("b"); cout << t; }',
+        "stack<string> s; string top() { return s.top(); }\n"
+        'int main() { s.push("a"); auto t = top(); s.push("b"); cout << t; }',
+    ),
+    "a function returns the first of a set": (
+        "flat_set", "set<string> s; const string &first() { return *s.begin(); }\n"
+        'int main() { s.insert("b"); auto &t = first(); s.insert("a"); cout << t; }',
+        "set<string> s; string first() { return *s.begin(); }\n"
+        'int main() { s.insert("b"); auto t = first(); s.insert("a"); cout << t; }',
+    ),
 }  # fmt: skip
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Span, ancestor
+from maxcode.code.cpp.declarations import Function, Span, ancestor
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.views import classes, parameters_of_templates
+from maxcode.code.cpp.views import classes, parameters_of_templates, shows
 from maxcode.code.cpp.words import KEYWORDS
 from maxcode.code.source import text_of, walk
 
@@ -55,6 +56,18 @@ def _own(unit: Unit, node: Node) -> frozenset[str]:
     found |= {v.name for v in unit.variables if start <= v.node.start_byte < end}
     given = (one for one in walk(node) if one.type.endswith("parameter_declaration"))
     return frozenset(found | {text_of(one) for part in given for one in walk(part) if one.type in _NAMES})
+
+
+def shown_by(unit: Unit, calls: Iterable[str]) -> frozenset[str]:
+    """The words in functions that return a reference or an address: it may be that of any of these."""
+    found = (function for name in calls for function in unit.by_name.get(name, ()))
+    return frozenset[str]().union(*(words_of(unit, one.name) for one in found if returns_address(unit, one)))
+
+
+def returns_address(unit: Unit, function: Function) -> bool:
+    """Whether a function returns a reference, a pointer or another view of an object."""
+    made = function.node.child_by_field_name("declarator")
+    return shows(unit, function.returns) or made != function.declarator
 
 
 @lru_cache(maxsize=1 << 8)

@@ -14,6 +14,7 @@ from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.points_to import is_bound, reached
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import shown_by
 from maxcode.code.cpp.views import classes, has_operators, made_of_views, members, shows
 from maxcode.code.cpp.words import PURE, READING
 from maxcode.code.source import walk
@@ -24,7 +25,8 @@ _APART = ("int", "long", "long long", "short", "float", "double", "long double",
 def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     """Whether the object of an expression (also through pointers and references) is not written between two bytes."""
     known, given = effects(unit), _given_to_lambdas(node)
-    here, words = known.of(start, end), known.of(node.start_byte, node.end_byte).words - PURE
+    here, asked = known.of(start, end), known.of(node.start_byte, node.end_byte)
+    words = (asked.words - PURE) | shown_by(unit, asked.calls)
     called = {name for one in here.calls for name in known.closure(one).writes} | known.unnamed
     called &= {one.name for one in unit.variables if one.lasts}
     written, shown = here.writes | called, given | made_of_views(unit)
@@ -33,7 +35,7 @@ def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     reads, own = words & (seen | given), words & (fields - seen - READING)
     others = (written & (seen | pointing)) | (here.writes & shown)
     behind = {path[0].partition("@")[0] for path in reached(unit, [(name,) for name in reads], start) if path}
-    changed = any(known.may_change(name, start, end) for name in behind - words)
+    changed = any(known.may_change(name, start, end) for name in (behind | words) - asked.words)
     if here.writes & unit.by_name.keys() and not all(_is_object(unit, one, start) for one in reads | own):
         return False  # what a function returns is changed, and may be what another name stands for
     both = [*product(reads, others), *product(own, (one for one in others if not _is_object(unit, one, start)))]

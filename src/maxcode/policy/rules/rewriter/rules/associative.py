@@ -22,6 +22,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     declarations,
     keeps_argument,
     only_methods,
+    returns_element,
     retyped,
     tells,
     uses,
@@ -37,6 +38,7 @@ _WALKS = words("next prev advance distance for_each copy count_if accumulate vec
 _PAGED = words("count find end erase clear size empty insert")
 _SORTED = words("count find end erase clear size empty insert begin rbegin rend lower_bound upper_bound emplace")
 _POSITIONS = words("find lower_bound upper_bound begin end rbegin insert")
+_KEEPS = words("push_back emplace_back push emplace make_pair")
 _CHANGES = words("insert erase emplace clear")
 _INTEGER = re.compile(
     r"(unsigned |signed )?(int|long|long long|short|char|long int|long long int)|unsigned|size_t|u?int\d+_t"
@@ -259,6 +261,8 @@ def _held(unit: Unit, variable: Variable) -> bool:
             continue
         if held[k - 1] == "=" and _changes_around(held, k, variable.name):
             return True
+        if held[k - 1] == "(" and held[k - 2] in _KEEPS:
+            return True
         if held[k - 1] == "return" or (held[k - 1] == "=" and _outlives(held, held[k - 2], k, variable.name)):
             return True
     return any(
@@ -269,6 +273,8 @@ def _held(unit: Unit, variable: Variable) -> bool:
 
 def _refers(unit: Unit, variable: Variable) -> bool:
     """Whether a reference to an element is kept: ``auto &x = *s.begin();`` or ``f(*s.begin())`` with a reference."""
+    if returns_element(unit, variable):
+        return True
     names = {variable.name} | _iterators(unit, variable)
     texts = [*(token.text for token in expanded(unit, *variable.scope)), "", "", ""]
     for k, text in enumerate(texts):

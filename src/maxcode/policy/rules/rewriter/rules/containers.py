@@ -14,6 +14,7 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet, Value
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import returns_address
 from maxcode.code.cpp.views import classes
 from maxcode.code.cpp.words import PRINTS
 from maxcode.code.source import text_of, walk
@@ -220,6 +221,16 @@ def keeps_argument(unit: Unit, called: str) -> bool:
     if called in unit.by_name:
         return any(p.kind != "value" for function in unit.by_name[called] for p in function.parameters)
     return called in unit.shared or any(v.name == called for v in unit.variables)
+
+
+def returns_element(unit: Unit, variable: Variable) -> bool:
+    """Whether a function that returns a reference or an address may return that of an element."""
+    for node in unit.nodes("return_statement") if variable.lasts else ():
+        home = unit.home(node.start_byte)
+        named = any(one.type == "identifier" and text_of(one) == variable.name for one in walk(node))
+        if named and (home is None or returns_address(unit, home)):
+            return True
+    return False
 
 
 def retyped(unit: Unit, rule: str, found: Declared, params: tuple[tuple[str, Value], ...], new: NewType) -> Edit:

@@ -126,7 +126,7 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
         return
     if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
         return
-    others = _OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf", "wcin", "wcout"}
+    others = _OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf", "wcin", "wcout", "readsome"}
     used = [_renamed(unit, k, "") for k in _positions(unit, ("cin", "cout"))]
     if known & others or runs_before_main(unit, {"cin", "cout"}) or not are_in_first_thread(unit, used):
         return

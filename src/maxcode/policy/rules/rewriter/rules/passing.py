@@ -14,6 +14,7 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.points_to import is_only_called
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import shown_by
 from maxcode.code.cpp.views import classes, shows
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
@@ -242,6 +243,9 @@ def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer:
     others = {text_of(n) for k, a in enumerate(arguments) if k != number for n in walk(a) if n.type == "identifier"}
     objects = {v.name: v for v in unit.variables if v.lasts and _is_object(unit, v)}
     numbers = {name for name, one in objects.items() if unit.is_number(one.type)}
+    inside = effects(unit).of(arguments[number].start_byte, arguments[number].end_byte)
+    if not outer.isdisjoint(shown_by(unit, inside.calls)):
+        return False
     pointers = {name for name in others | (outer - objects.keys()) if _may_point(unit, name, at)}
     for node in walk(arguments[number]):
         if node.type != "identifier":

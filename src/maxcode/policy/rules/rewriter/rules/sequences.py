@@ -23,6 +23,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     keeps_argument,
     only_methods,
     ordered,
+    returns_element,
     retyped,
     rows_of,
     tells,
@@ -170,6 +171,8 @@ def _ends_only(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
 
 def _refers(unit: Unit, variable: Variable) -> bool:
     """Whether a reference to an element may outlive a change: ``auto& x = q.front();``."""
+    if returns_element(unit, variable):
+        return True
     for texts, k in uses(unit, variable):
         start = k
         while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
