@@ -53,6 +53,8 @@ DECLINES = {
         "a function of the turn before looks at the list": "h = []\ndef f():\n    for k in range(2):\n        L = []\n"
             "        for i in range(3):\n            L.append(int(input()))\n        h.append(lambda: L)\n"
             "try:\n    f()\nexcept ValueError:\n    print(h[0]())\n",
+        "the depth is appended": "def g(n):\n    try:\n        return g(n + 1)\n    except RecursionError:\n"
+            "        return n\nL = []\nfor i in range(2):\n    L.append(g(0))\nprint(L)\n",
         "a generator keeps the variable": "K = []\nfor k in range(2):\n    L = []\n    for i in range(k, k + 2):\n"
             "        L.append((i * x for x in (1, 2)))\n    K = K + L\n",
         "the calls go deep": "def f(n):\n    L = []\n    for i in range(n)[:1]:\n        L.append(f(n - 1))\n"
@@ -119,6 +121,10 @@ DECLINES = {
         "the depth is caught": "def f(n):\n    if n == 0:\n        return 0\n    if n % 2:\n"
             "        return 1 + f(n - 1)\n    return 2 + f(n - 1)\nfor n in (700, 1500):\n    try:\n"
             "        print(f(n))\n    except RecursionError:\n        print('deep')\n",
+        "a module is patched": "import math\ndef gcd(a, b):\n    return 1.0\nmath.gcd = gcd\ndef f(n):\n"
+            "    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(1), f(math.gcd(2, 4)))\n",
+        "a builtin is patched": "__builtins__.len = lambda x: 2.0\ndef f(n):\n"
+            "    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(2), f(len('ab')))\n",
         "a text of its own": "class S(str):\n    def __eq__(self, other):\n        return True\n"
             "    def __hash__(self):\n        return 1\nclass A:\n    def __init__(self, s):\n        self.s = s\n"
             "    def __str__(self):\n        return S(self.s)\ndef f(s):\n"
@@ -146,6 +152,7 @@ DECLINES = {
             "out.buffer.write(b'b')\n",
         "the module has another name": "import os as o\nprint('a')\ninput()\no._exit(0)\n",
         "it ends without the text": "import os\nprint('a')\ninput()\nos._exit(0)\n",
+        "another file writes, too": "f = open(1, 'w', closefd=False)\nprint('a')\ninput()\nf.write('b')\nf.flush()\n",
         "bytes are written, too": "import sys\nprint('a')\ninput()\nsys.stdout.buffer.write(b'b')\n",
         "another program writes, too": "import subprocess\nprint(input())\nsubprocess.run(['echo', input()])\n",
     },

@@ -90,6 +90,8 @@ def _hindrance(read: Reading, loop: ast.For, target: ast.Name) -> str:
     later = [use for use in used if is_later(script, use)]
     if (is_seen or later) and not _is_quiet(read, loop):
         return f"what the loop calls may look at {target.id}"
+    if "RecursionError" in script.text and not _is_quiet(read, loop):
+        return "what the loop calls may count how deep calls go, and a comprehension may take one more frame"
     is_again = script.is_in(loop, ast.For, ast.While)
     if isinstance(scope, ast.FunctionDef) and any(is_again or use.lineno < loop.lineno for use in later):
         return f"a function that looks at {target.id} may be kept, and an error may end the loop"

@@ -29,7 +29,9 @@ _HANDS_ON = frozenset(  # what ``with`` makes of these lets errors out
 )
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(builtins))
-_UNPREDICTABLE = frozenset({"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__"})
+_UNPREDICTABLE = frozenset(
+    {"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__", "__builtins__"}
+)
 _MODULES = frozenset(
     {
         *(
@@ -144,8 +146,19 @@ class Script:
                 return found
         if self._has_texts:
             return "a class of texts with operators"
+        if patched := self._patched:
+            return f"{patched} is replaced"
         rebound = {name for _, name in self.bindings} & _BUILTINS
         return f"rebinds {min(rebound)}" if rebound else ""
+
+    @property
+    def _patched(self) -> str:
+        """What the program sets in a module that it imports; empty if nothing."""
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.Import)]
+        modules = {one.asname or one.name.partition(".")[0] for node in imports for one in node.names}
+        changed = (node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute))
+        names = (ast.unparse(node) for node in changed if not isinstance(node.ctx, ast.Load))
+        return next((name for name in names if name.partition(".")[0] in modules), "")
 
     @property
     def _has_texts(self) -> bool:
