@@ -311,3 +311,35 @@ NUMBERS = [
 def test_a_number_that_may_be_an_element_is_seen(rule: str, text: str, one: str, other: str) -> None:
     assert labels(rule, HEAD + text.replace("@", other)) != []
     assert labels(rule, HEAD + text.replace("@", one)) == []
+
+
+GROWS = "for (size_t i = 0; i < v.size() && i < 9; i++) "
+# code that is called in an unusual way: (before main, what a loop does); with @, the vector that grows
+CALLS = [
+    ("#define FN(name) void name() { @.push_back(1); }\nFN(add)", "add();"),
+    ("#define FN(name) void do_##name() { @.push_back(1); }\nFN(add)", "do_add();"),
+    ("template <class T> void add(T k) {}\ntemplate <> void add<int>(int k) { @.push_back(k); }", "add(3);"),
+    ("void add() try { @.push_back(1); } catch (...) {}", "add();"),
+    ("void add() { @.push_back(1); }\nvoid (*t[])() = {add};", "t[0]();"),
+    ("struct A { function<void()> f; } a; void set_it() { a.f = [] { @.push_back(1); }; }", "a.f();"),
+    ("auto add = [](int k) { @.push_back(k); }; auto copy_of = add; vector<int> w(2);",
+     "for_each(w.begin(), w.end(), copy_of);"),
+    ("void add(int) { @.push_back(1); } auto bound = bind(add, placeholders::_1); vector<int> w(2);",
+     "for_each(w.begin(), w.end(), bound);"),
+    ("struct G { bool await_ready(); void await_suspend(); void await_resume() { @.push_back(1); } };",
+     "co_await G();"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "does"), CALLS)
+def test_code_that_is_called_in_an_unusual_way_is_seen(before: str, does: str) -> None:
+    text = f"{HEAD}vector<int> v(1), u;\n{before.replace('@', 'v')}\nvoid g();\nint main() {{ {GROWS} {{ $ }} }}\n"
+    assert labels("hoist", text.replace("$", "u.push_back(1);")) != []
+    assert labels("hoist", text.replace("$", does)) == []
+
+
+def test_an_old_function_without_a_type_is_seen() -> None:
+    text = "char s[9], t[9];\n# { @[0] = 0; }\nvoid f() { for (int i = 0; i < (int)strlen(s); i++) cut(0); }\n"
+    for head in ("cut(k)", "void cut(k) int k;", "static void cut(int k)"):
+        assert labels("hoist", text.replace("#", head).replace("@", "s"), "c") == []
+    assert labels("hoist", text.replace("#", "static void cut(int k)").replace("@", "t"), "c") != []

@@ -16,12 +16,13 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.unnamed import held, holders, unnamed, words_of
+from maxcode.code.cpp.unnamed import held, holders, unnamed, unread, words_of
 from maxcode.code.cpp.views import classes, shows, takes_over
 from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PRINTS, PURE, READING, TAKING
 from maxcode.code.source import Token
 
 _TYPE_WORDS = frozenset({"const", "unsigned", "signed", "auto", "void", "struct"})
+_LEAVES = frozenset({"co_await", "co_yield", "asm", "__asm__", "->*", ".*"})  # to code that is not there
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -77,9 +78,7 @@ class Effects:
             return True
         if self._is_private(name, start):
             return False
-        if name in self.unnamed:
-            return True
-        return any(self._reaches(name, start, self.closure(call)) for call in here.calls)
+        return name in self.unnamed or any(self._reaches(name, start, self.closure(call)) for call in here.calls)
 
     def _reaches(self, name: str, offset: int, called: Summary) -> bool:
         if called.opaque or name in called.writes:
@@ -158,7 +157,7 @@ class _Scan:
         self.writes: set[str] = set()
         self.calls: set[str] = set()
         self.outside: set[str] = set()
-        self.opaque = any(token is OPAQUE for token in found)
+        self.opaque = any(token is OPAQUE or token.text in _LEAVES for token in found)
 
     def _brackets(self) -> dict[int, int]:
         close: dict[int, int] = {}
@@ -224,8 +223,9 @@ class _Scan:
         elif name not in CASTS and name not in self.unit.aliases:
             self.outside.add(name)
             known = self.unit.variable(name, self.offset) or self.unit.parameter(name, self.offset)
-            elsewhere = (name in self.unit.shared and name not in PURE) or name in holders(self.unit)
-            self.opaque = self.opaque or known is not None or elsewhere
+            elsewhere = (name in self.unit.shared and name not in PURE) or name in unread(self.unit)
+            unknown = held(self.unit, name, self.found[position].start) == "?"
+            self.opaque = self.opaque or known is not None or elsewhere or unknown
         after = self.close.get(position + 1, position) + 1
         if self._at(after) in ASSIGN or self._at(after) in (".", "[", "->"):
             self._alias_of_result(position, after)
@@ -284,9 +284,10 @@ class _Scan:
         name, start = self.texts[position], self.found[position].start
         is_function = name in self.unit.by_name and self.unit.type_of(name, start) is None
         self.calls |= {name} if is_function else set()  # whoever is given it may call it
+        holds = name in holders(self.unit)
         if self._at(end) == "(" and end > position + 1 and self._at(position - 1) != "new":
-            is_code = name in holders(self.unit) or self.unit.type_of(name, start) is not None
-            self.opaque = self.opaque or is_code
+            holds = holds or self._at(end - 1) == "]" or self.unit.type_of(name, start) is not None
+            self.opaque = self.opaque or holds
         self.opaque = self.opaque or not holders(self.unit).isdisjoint(methods)
         return is_function
 
@@ -298,13 +299,12 @@ class _Scan:
             self.calls |= {code} & self.unit.by_name.keys()
             return
         self.opaque = self.opaque or self.is_held
-        if not self.is_held:
-            found = expanded(self.unit, code.start_byte, code.end_byte)
-            inside = _Scan(self.unit, found, code.start_byte, is_held=True).summary()
-            self.writes |= inside.writes
-            self.calls |= inside.calls
-            self.outside |= inside.outside
-            self.opaque = self.opaque or inside.opaque
+        found = [] if self.is_held else expanded(self.unit, code.start_byte, code.end_byte)
+        inside = _Scan(self.unit, found, code.start_byte, is_held=True).summary()
+        self.writes |= inside.writes
+        self.calls |= inside.calls
+        self.outside |= inside.outside
+        self.opaque = self.opaque or inside.opaque
 
     def _opens(self, first: int, close: int) -> bool:
         """Whether the bracket closed here contains only a name, perhaps dereferenced: ``(*p)`` or ``(x)``."""
@@ -331,7 +331,7 @@ class _Scan:
 
     def _ends_operand(self, position: int) -> bool:
         text = self._at(position)
-        return bool(text) and (text in ")]" or ((text[0].isalnum() or text[0] == "_") and text not in KEYWORDS))
+        return text in (")", "]") or (text.replace("_", "a")[:1].isalnum() and text not in KEYWORDS)
 
     def _argument(self, position: int, name: str, is_address: bool) -> None:
         callee, number = self.callee[position]

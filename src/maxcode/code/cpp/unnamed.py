@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -17,6 +17,9 @@ from maxcode.code.cpp.views import classes, parameters_of_templates, shows
 from maxcode.code.cpp.words import KEYWORDS
 from maxcode.code.source import text_of, walk
 
+_HOLDS = re.compile(r"function<|\(\*\)")
+_BEHIND = frozenset({"const", "noexcept", "override", "final", "try", "requires"})
+_MAKERS = frozenset({"bind", "bind_front", "bind_back", "not_fn", "mem_fn", "ref"})
 _NAMES = ("identifier", "field_identifier")
 
 
@@ -84,13 +87,55 @@ def words_of(unit: Unit, name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8)
+def unread(unit: Unit) -> frozenset[str]:
+    """The functions that the text defines in a form that the parser does not read: by a macro, without a type, with a
+    word of another file in front of it, or with ``try``."""
+    found = [token for token in unit.tokens if not token.directive]
+    texts = [token.text for token in found]
+    behind = _BEHIND if unit.language == "cpp" else None
+    names = set(_made_by_macros(unit, texts))
+    for k, after in _behind_brackets(texts):
+        word = after[:1].isalpha() or after[:1] == "_"
+        if found[k].is_word and (after == "{" or (word and (behind is None or after in behind))):
+            names.add(texts[k])
+    known = {*unit.by_name, *unit.macros, *classes(unit), "alignas", "static_assert", "explicit", *KEYWORDS}
+    return frozenset(name for name in names - known if not name.startswith("__"))
+
+
+def _behind_brackets(texts: list[str]) -> Iterator[tuple[int, str]]:
+    """For each word in front of a bracket its place, and what stands behind the bracket."""
+    waiting: list[int] = []
+    for k, text in enumerate(texts):
+        if text == "(":
+            waiting.append(k)
+        elif text == ")" and waiting:
+            opening = waiting.pop()
+            if opening > 0 and (opening < 2 or texts[opening - 2] not in (".", "->", "new", "return")):
+                yield opening - 1, texts[k + 1] if k + 1 < len(texts) else ""
+
+
+def _made_by_macros(unit: Unit, texts: list[str]) -> Iterator[str]:
+    """The names of the functions that uses of macros define."""
+    for macro in unit.macros.values():
+        body = " ".join(token.text for token in macro.body)
+        heads = re.findall(r"(\w+(?: ?## ?\w+)*) \([^()]*\) \{", body) if macro.params and "{" in body else []
+        for k, text in enumerate(texts if heads else ()):
+            if text == macro.name and texts[k + 1 : k + 2] == ["("]:
+                given = dict(
+                    zip(macro.params or (), "".join(texts[k + 2 : k + 40]).split(")")[0].split(","), strict=False)
+                )
+                yield from ("".join(given.get(part, part) for part in re.split(" ?## ?", head)) for head in heads)
+
+
+@lru_cache(maxsize=8)
 def holders(unit: Unit) -> frozenset[str]:
     """The pointers to functions, and the members that hold functions, by name."""
     inner = (node.child_by_field_name("declarator") for node in unit.nodes("function_declarator"))
     named = [node for node in inner if node is not None and node.type == "parenthesized_declarator"]
+    types = {text_of(one) for node in named for one in walk(node) if one.type == "type_identifier"}  # of a typedef
     for node in unit.nodes("field_declaration"):
         kind = node.child_by_field_name("type")
-        if kind is not None and "function<" in unit.resolve(text_of(kind)):
+        if kind is not None and (text_of(kind) in types or _HOLDS.search(unit.resolve(text_of(kind)))):
             named.append(node)
     return frozenset(text_of(one) for node in named for one in walk(node) if one.type in _NAMES)
 
@@ -109,4 +154,11 @@ def held(unit: Unit, name: str, offset: int) -> Node | str:
     if known.value is not None and known.value.type == "lambda_expression" and known.type == "auto":
         return known.value
     value = text_of(known.value).lstrip("& ") if known.value is not None else ""
-    return value if value in unit.by_name else "?" if "function<" in unit.resolve(known.type) else ""
+    if known.type == "auto" and re.fullmatch(r"\w+", value) and value != name and value not in unit.by_name:
+        return held(unit, value, known.node.start_byte)
+    made = re.match(r"(?:std::)?(\w+)\(", value)
+    if made is not None and known.type == "auto":
+        kinds = {function.returns for function in unit.by_name.get(made[1], ())}
+        unknown = made[1] in _MAKERS or "auto" in kinds or bool(held(unit, made[1], known.node.start_byte))
+        return "?" if unknown else ""
+    return value if value in unit.by_name else "?" if _HOLDS.search(unit.resolve(known.type)) else ""
