@@ -154,6 +154,12 @@ CASES = {
         "byte_flags", "int main() { vector<bool> v(9); cout << sizeof(v); }",
         "int main() { vector<bool> v(9); int capacity = 3; cout << v.size() + capacity; }",
     ),
+    "many large elements would not fit": (
+        "reserve", "struct A { int a[9999]; };\n"
+        "int main() { vector<A> v; string s; while (cin >> s) v.push_back(A()); cout << v.size(); }",
+        "struct A { int a; };\n"
+        "int main() { vector<A> v; string s; while (cin >> s) v.push_back(A()); cout << v.size(); }",
+    ),
 }  # fmt: skip
 
 

@@ -277,6 +277,23 @@ CASES = {
         "set<string> s; string first() { return *s.begin(); }\n"
         'int main() { s.insert("b"); auto t = first(); s.insert("a"); cout << t; }',
     ),
+    "the end of an object changes an argument": (
+        "const_ref", "vector<int> g{1}, h; struct A { ~A() { g.clear(); } };\n"
+        "int f(vector<int> v) { { A a; } return v.size(); }\nint main() { return f(g); }",
+        "vector<int> g{1}, h; struct A { ~A() { h.clear(); } };\n"
+        "int f(vector<int> v) { { A a; } return v.size(); }\nint main() { return f(g); }",
+    ),
+    "a member is the string that grows": (
+        "self_append", 'struct S { string t; void f(string &s) { s = s + "x" + t; } };\nint main() { S s; s.f(s.t); }',
+        'struct S { string t; void f(string s) { s = s + "x" + t; } };\nint main() { S s; s.f(s.t); }',
+    ),
+    "a copy is made for another thread": (
+        "range_ref", "mutex m; vector<string> v(3); void work() { lock_guard<mutex> l(m); v[0] = \"b\"; }\n"
+        "int main() { thread t(work); m.lock(); for (auto x : v) { m.unlock(); cout << x; m.lock(); "
+        "} m.unlock(); t.join(); }",
+        "mutex m; vector<string> v(3); void work() { lock_guard<mutex> l(m); v[0] = \"b\"; }\n"
+        "int main() { m.lock(); for (auto x : v) { m.unlock(); cout << x; m.lock(); } m.unlock(); }",
+    ),
 }  # fmt: skip
 
 

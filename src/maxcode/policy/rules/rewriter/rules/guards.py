@@ -22,6 +22,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.unnamed import unnamed
 from maxcode.code.cpp.views import classes
 from maxcode.code.cpp.watched import is_watched
+from maxcode.code.cpp.words import PURE, READING
 from maxcode.code.source import Patch, Token, text_of, tokens, walk
 from maxcode.policy.rules.rewriter.runtime import piece
 
@@ -235,6 +236,23 @@ def _words(text: str) -> set[str]:
 def runs_threads(unit: Unit) -> bool:
     """Whether the program may run several threads."""
     return not unit.words.isdisjoint(_THREADS) or {"omp", "parallel"} <= unit.words
+
+
+def may_wait(unit: Unit, loop: Node) -> bool:
+    """Whether a loop may see what another thread does: it calls something, takes a lock, or holds a pragma."""
+    here = effects(unit).of(loop.start_byte, loop.end_byte)
+    locks = any("lock" in word or "guard" in word for word in here.words)
+    inside = (
+        n for n in unit.nodes("preproc_call", "field_expression") if loop.start_byte <= n.start_byte < loop.end_byte
+    )
+    waits = any(
+        n.type == "preproc_call" or (_is_called(n) and text_of(n).rsplit(".")[-1] not in READING) for n in inside
+    )
+    return bool(here.calls) or here.opaque or bool(here.outside - PURE) or locks or waits
+
+
+def _is_called(node: Node) -> bool:
+    return node.parent is not None and node.parent.child_by_field_name("function") == node
 
 
 def are_in_first_thread(unit: Unit, patches: Sequence[Patch]) -> bool:

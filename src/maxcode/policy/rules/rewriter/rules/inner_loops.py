@@ -12,10 +12,10 @@ from tree_sitter import Node
 from maxcode.code.cpp.edit import Change, Edit, Value
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.words import PURE, READING, words
+from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import are_apart, untouched
-from maxcode.policy.rules.rewriter.rules.guards import declares, held, runs_threads
+from maxcode.policy.rules.rewriter.rules.guards import declares, held, may_wait, runs_threads
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     canonical,
@@ -66,7 +66,7 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
 def hoist(unit: Unit) -> Iterator[Edit]:
     """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that does not change its operands."""
     for loop in unit.nodes("for_statement", "while_statement"):
-        if held(unit, loop) or _names_all(unit) or (runs_threads(unit) and _may_wait(unit, loop)):
+        if held(unit, loop) or _names_all(unit) or (runs_threads(unit) and may_wait(unit, loop)):
             continue
         found: dict[str, list[Node]] = {}
         for node in _inside(unit, loop):
@@ -191,23 +191,6 @@ def _may_come_first(unit: Unit, loop: Node, call: Node) -> bool:
             return False
         around = around.parent
     return True
-
-
-def _may_wait(unit: Unit, loop: Node) -> bool:
-    """Whether a loop may see what another thread does: it calls something, takes a lock, or holds a pragma."""
-    here = effects(unit).of(loop.start_byte, loop.end_byte)
-    locks = any("lock" in word or "guard" in word for word in here.words)
-    inside = (
-        n for n in unit.nodes("preproc_call", "field_expression") if loop.start_byte <= n.start_byte < loop.end_byte
-    )
-    waits = any(
-        n.type == "preproc_call" or (_is_called(n) and text_of(n).rsplit(".")[-1] not in READING) for n in inside
-    )
-    return bool(here.calls) or here.opaque or bool(here.outside - PURE) or locks or waits
-
-
-def _is_called(node: Node) -> bool:
-    return node.parent is not None and node.parent.child_by_field_name("function") == node
 
 
 def _inside(unit: Unit, loop: Node) -> list[Node]:

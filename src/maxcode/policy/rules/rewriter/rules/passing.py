@@ -19,6 +19,7 @@ from maxcode.code.cpp.views import classes, shows
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
 from maxcode.policy.rules.rewriter.rules.containers import split_arguments, tells
+from maxcode.policy.rules.rewriter.rules.guards import may_wait, runs_threads
 
 _HEAVY = re.compile(
     r"(vector|string|map|set|multiset|multimap|deque|list|unordered_\w+|pair|tuple|array|bitset)\b(?!.*[*&]$)"
@@ -74,6 +75,8 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
         root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
         if tells(unit, unit.type_of(root, whole.start_byte) or text_of(kind)):
             continue
+        if runs_threads(unit) and may_wait(unit, body):
+            continue  # the copy may be made because another thread changes the element
         if not untouched(unit, whole, node.start_byte, node.end_byte):
             continue  # it may be changed under another name
         patches = (Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&"))
@@ -232,7 +235,7 @@ def outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
             local = (v for v in unit.variables if v.home == function and not v.lasts)
             own = {v.name for v in local if v.form in ("plain", "array")}
             found |= inside - own - {p.name for p in function.parameters if p.kind == "value"}
-    return frozenset(found)
+    return frozenset(found) | effects(unit).unnamed
 
 
 def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer: frozenset[str]) -> bool:
@@ -252,7 +255,8 @@ def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer:
             continue
         name = text_of(node)
         variable, given = unit.variable(name, at), unit.parameter(name, at)
-        steady = variable is not None and variable.lasts and given is None and name not in outer
+        steady = variable is not None and variable.lasts and given is None and name not in outer | others
+        steady = steady and not runs_threads(unit)
         local = steady and outer <= objects.keys() and _is_object(unit, variable)
         if given is not None:
             own = given.kind == "value" and not shows(unit, given.type)

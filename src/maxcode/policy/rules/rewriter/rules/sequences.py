@@ -11,7 +11,7 @@ from maxcode.code.cpp.declarations import Variable, ancestor, first_child
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.views import parameters_of_templates
+from maxcode.code.cpp.views import classes, parameters_of_templates
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
@@ -128,10 +128,11 @@ def reserve(unit: Unit) -> Iterator[Edit]:
         counted = canonical(unit, loop)
         if counted is not None and effects(unit).pure(counted.bound) and counted.low == "0":
             bound = text_of(counted.bound)
-            text = f"if (({bound}) > 0 && ({bound}) < 100000000) {variable.name}.reserve({bound});\n{indent}"
+            most = f"(1 << 27) / (int)sizeof({variable.name}[0])"  # more may be reserved than is there
+            text = f"if (({bound}) > 0 && ({bound}) < {most}) {variable.name}.reserve({bound});\n{indent}"
             change = Change((Patch(loop.start_byte, loop.start_byte, text),))
             yield Edit("reserve", site, (("room", "bound"),), "reserves room for all that is added", lines, change)
-        for room in ROOMS:
+        for room in ROOMS if not _is_large(unit, kind) else ():
             text = f"{variable.name}.reserve({room});\n{indent}"
             change = Change((Patch(loop.start_byte, loop.start_byte, text),))
             yield Edit("reserve", site, (("room", room),), f"reserves room for {room} elements", lines, change)
@@ -160,6 +161,12 @@ def emplace(unit: Unit) -> Iterator[Edit]:
 
 
 # ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _is_large(unit: Unit, kind: str) -> bool:
+    """Whether an element of a container may take much memory: it holds an array."""
+    named = (node for name in re.findall(r"\w+", kind) for node in classes(unit).get(name, ()))
+    return re.search(r"\b(?:array|bitset)<", kind) is not None or any("[" in text_of(node) for node in named)
 
 
 def _ends_only(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
