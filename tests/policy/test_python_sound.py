@@ -196,6 +196,7 @@ KEPT = [
     ("comprehension", "def f(xs):\n    L = []\n    for x in xs:\n        L.append(x % 7)\n"
      "    return sorted(range(len(xs)), key=lambda i: (L[i], i))\nprint(f([9, 3, 8]))\n"),
     ("memo_table", f"{FIB}try:\n    n = int(input())\nexcept Exception:\n    n = 3\nprint(f(n))\n"),
+    ("memo_table", "class Odd(Exception):\n    pass\n" + f"{FIB}try:\n    print(f(9))\nexcept Odd:\n    pass\n"),
     ("memo_table", "from enum import Enum\nclass A(str, Enum):\n    B = 'c'\n" + f"{FIB}print(f(9), A.B.value)\n"),
     ("memo_table", f"{FIB}x = f(9)\nif type(x) is int:\n    print(x)\n"),
     ("memo_table", f"{FIB}print(f'f(9)={{f(9)}}')\n"),

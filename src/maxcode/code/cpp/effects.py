@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.unnamed import held, holders, unnamed, unread, words_of
+from maxcode.code.cpp.unnamed import held, holders, lasting, unnamed, unread, words_of
 from maxcode.code.cpp.views import classes, shows, takes_over
 from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PRINTS, PURE, READING, TAKING
 from maxcode.code.source import Token
@@ -97,7 +97,7 @@ class Effects:
     @cached_property
     def unnamed(self) -> frozenset[str]:
         """The names that constructors, destructors and operators of the program may change outside of their objects."""
-        return frozenset[str]().union(*(part.writes - own for own, part in self._unnamed))
+        return lasting(self.unit) & frozenset[str]().union(*(part.writes - own for own, part in self._unnamed))
 
     @cached_property
     def _unnamed(self) -> list[tuple[frozenset[str], Summary]]:
@@ -276,8 +276,8 @@ class _Scan:
         escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
         if changed or escapes or any(m not in READING or m in self.unit.by_name for m in methods):
             self.writes.add(name)
-        elif not is_function and before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
-            self._argument(position, name, bool(methods) and methods[-1] in ITERATORS)
+        elif before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
+            self._argument(position, bool(methods) and methods[-1] in ITERATORS, is_function)
 
     def _code(self, position: int, end: int, methods: list[str]) -> bool:
         """Whether a name is that of a function; also calls of what is behind a name: ``f[i](x)``, ``(*f)(x)``."""
@@ -333,8 +333,8 @@ class _Scan:
         text = self._at(position)
         return text in (")", "]") or (text.replace("_", "a")[:1].isalnum() and text not in KEYWORDS)
 
-    def _argument(self, position: int, name: str, is_address: bool) -> None:
-        callee, number = self.callee[position]
+    def _argument(self, position: int, is_address: bool, is_function: bool) -> None:
+        name, (callee, number) = self.texts[position], self.callee[position]
         if callee < 0:
             return
         called, before = self.texts[callee], self._at(callee - 1)
@@ -348,7 +348,7 @@ class _Scan:
         if before in (".", "->"):
             if called in TAKING:
                 self.writes.add(name)
-        elif called not in HARMLESS and not self._is_type(callee) and not self._declares(callee):
+        elif called not in HARMLESS and not is_function and not (self._is_type(callee) or self._declares(callee)):
             self.writes.add(name)
 
     def _declares(self, position: int) -> bool:

@@ -20,6 +20,7 @@ from maxcode.code.source import text_of, walk
 _HOLDS = re.compile(r"function<|\(\*\)")
 _BEHIND = frozenset({"const", "noexcept", "override", "final", "try", "requires"})
 _MAKERS = frozenset({"bind", "bind_front", "bind_back", "not_fn", "mem_fn", "ref"})
+_NO_HEAD = frozenset({".", "->", "new", "return", ":", ","})  # in front of a name that is no function's
 _NAMES = ("identifier", "field_identifier")
 
 
@@ -57,8 +58,20 @@ def _own(unit: Unit, node: Node) -> frozenset[str]:
     found = {text_of(one) for field in fields for one in walk(field) if one.type == "field_identifier"}
     start, end = node.start_byte, node.end_byte
     found |= {v.name for v in unit.variables if start <= v.node.start_byte < end}
-    given = (one for one in walk(node) if one.type.endswith("parameter_declaration"))
-    return frozenset(found | {text_of(one) for part in given for one in walk(part) if one.type in _NAMES})
+    given = [one for one in walk(node) if one.type.endswith("parameter_declaration")]
+    bound = (one.child_by_field_name("declarator") for one in walk(node) if one.type == "for_range_loop")
+    parts = [*given, *(one for one in bound if one is not None)]
+    return frozenset(found | {text_of(one) for part in parts for one in walk(part) if one.type in _NAMES})
+
+
+@lru_cache(maxsize=8)
+def lasting(unit: Unit) -> frozenset[str]:
+    """The variables of the program that last, and the static members of its classes, by name."""
+    static = (
+        one for one in unit.nodes("field_declaration") if any(text_of(child) == "static" for child in one.children)
+    )
+    members = {text_of(one) for field in static for one in walk(field) if one.type == "field_identifier"}
+    return frozenset(members | {v.name for v in unit.variables if v.lasts})
 
 
 def shown_by(unit: Unit, calls: Iterable[str]) -> frozenset[str]:
@@ -110,7 +123,7 @@ def _behind_brackets(texts: list[str]) -> Iterator[tuple[int, str]]:
             waiting.append(k)
         elif text == ")" and waiting:
             opening = waiting.pop()
-            if opening > 0 and (opening < 2 or texts[opening - 2] not in (".", "->", "new", "return")):
+            if opening > 0 and (opening < 2 or texts[opening - 2] not in _NO_HEAD):
                 yield opening - 1, texts[k + 1] if k + 1 < len(texts) else ""
 
 

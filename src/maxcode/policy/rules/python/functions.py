@@ -81,7 +81,7 @@ def _catches_depth(script: Script, function: ast.FunctionDef) -> bool:
             names = {one.id for kind in types if kind for one in ast.walk(kind) if isinstance(one, ast.Name)}
             leaves = (ast.Return, ast.Break, ast.Continue)
             ends = any(isinstance(one, leaves) for part in node.finalbody for one in ast.walk(part))
-            is_caught = None in types or ends or not names.isdisjoint(_DEEP | script.made)
+            is_caught = None in types or ends or not names.isdisjoint(_DEEP | script.assigned)
         else:
             is_caught = isinstance(node, ast.With) and not script.hands_on(node)
         is_block = isinstance(node, ast.Try | ast.TryStar | ast.With)

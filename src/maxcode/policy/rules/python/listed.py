@@ -75,7 +75,7 @@ def _tells_errors(script: Script) -> bool:
             inside = (one for part in node.body for one in names_in(part) if one.id == node.name)
             calls = [(one, script.parents[one]) for one in inside]
             shown = [one for one, call in calls if not (isinstance(call, ast.Call) and _asks_type(script, call, one))]
-            if shown and not kinds.isdisjoint(OF_INDICES | script.made):
+            if shown and not kinds.isdisjoint(OF_INDICES | script.assigned):
                 return True
     return False
 

@@ -235,8 +235,7 @@ def _tells_errors(script: Script) -> bool:
         return bool(handlers)
     types = [node.type for node in handlers if node.name and node.type]
     kinds = {one.id for kind in types for one in ast.walk(kind) if isinstance(one, ast.Name)}
-    values = {name for (_, name), nodes in script.bindings.items() if any(isinstance(one, ast.Name) for one in nodes)}
-    return not kinds.isdisjoint(OF_INDICES | values)
+    return not kinds.isdisjoint(OF_INDICES | script.assigned)
 
 
 def _is_queue_method(found: tuple[str, ast.Call] | None) -> bool:

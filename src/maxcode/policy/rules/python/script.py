@@ -222,6 +222,13 @@ class Script:
             name for (_, name), nodes in self.bindings.items() if not all(isinstance(one, imports) for one in nodes)
         )
 
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """The names that assignments, loops and the like bind: as a kind of error, one may be any."""
+        return frozenset(
+            name for (_, name), nodes in self.bindings.items() if any(isinstance(one, ast.Name) for one in nodes)
+        )
+
     def _binding_scope(self, node: ast.AST) -> ast.AST:
         if isinstance(node, ast.arg):
             return next(up for up in self.ancestors(node) if isinstance(up, _FUNCTIONS))
