@@ -35,6 +35,12 @@ CASES = {
         "int a[9][9], b[9][9];\nvoid f(int n, int j_last) { for (int i = 0; i < n; i++) "
         "for (int j = 0; j < j_last; j++) a[i][j] = b[j][i]; }\nint main() { f(9, 9); }",
     ),
+    "the end of a loop has the name of the blocks": (
+        "tile", "int a[9][9], b[9][9];\nvoid f(int n, int tile_j) { for (int i = 0; i < n; i++) "
+        "for (int j = 0; j < tile_j; j++) a[i][j] = b[j][i]; }\nint main() { f(9, 9); }",
+        "int a[9][9], b[9][9];\nvoid f(int n, int m) { for (int i = 0; i < n; i++) "
+        "for (int j = 0; j < m; j++) a[i][j] = b[j][i]; }\nint main() { f(9, 9); }",
+    ),
     "an array has the name that the row of sums would get": (
         "expand", "double A[9], s_row[9];\nvoid f(int n) { for (int j = 0; j < n; j++) { double s = 0; "
         "for (int k = 0; k < n; k++) s += s_row[k]; A[j] = s; } }\nint main() { f(9); }",

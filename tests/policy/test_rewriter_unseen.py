@@ -343,16 +343,35 @@ CALLS = [
      "for_each(w.begin(), w.end(), copy_of);"),
     ("void add(int) { @.push_back(1); } auto bound = bind(add, placeholders::_1); vector<int> w(2);",
      "for_each(w.begin(), w.end(), bound);"),
+    ("int add() { @.push_back(1); return 1; } void g(int k = add()) { printf(\"%d\", k); }", "g();"),
+    ("int add() { @.push_back(1); return 1; } struct A { int k = add(); };", "A a;"),
     ("struct G { bool await_ready(); void await_suspend(); void await_resume() { @.push_back(1); } };",
      "co_await G();"),
 ]  # fmt: skip
 
 
+METHODS = [  # (what a class has, what a loop of a method of it does)
+    ("void add() { v.push_back(1); }", "this->add();"),
+    ("S &operator+=(int k) { v.push_back(k); return *this; }", "*this += 1;"),
+    ("void operator()(int k) { v.push_back(k); }", "(*this)(1);"),
+    ("void add() { v.push_back(1); }", "see(this);"),
+    ("int k = 0; S *self() { return this; } void add() { v.push_back(1); }", "self()->add();"),
+]
+
+
+@pytest.mark.parametrize(("has", "does"), METHODS)
+def test_a_method_that_changes_its_object_is_seen(has: str, does: str) -> None:
+    text = f"{HEAD}struct S {{ vector<int> v, u; {has} void f(); }};\nvoid see(S *s) {{ s->v.push_back(1); }}\n"
+    text += f"void S::f() {{ {GROWS} {{ $ }} }}\nint main() {{}}\n"
+    assert labels("hoist", text.replace("$", "this->u.push_back(1);")) != []
+    assert labels("hoist", text.replace("$", does)) == []
+
+
 @pytest.mark.parametrize(("before", "does"), CALLS)
 def test_code_that_is_called_in_an_unusual_way_is_seen(before: str, does: str) -> None:
-    text = f"{HEAD}vector<int> v(1), u;\n{before.replace('@', 'v')}\nvoid g();\nint main() {{ {GROWS} {{ $ }} }}\n"
-    assert labels("hoist", text.replace("$", "u.push_back(1);")) != []
-    assert labels("hoist", text.replace("$", does)) == []
+    text = f"{HEAD}vector<int> v(1), u;\n{before}\nvoid g();\nint main() {{ {GROWS} {{ $ }} }}\n"
+    assert labels("hoist", text.replace("@", "u").replace("$", "u.push_back(1);")) != []
+    assert labels("hoist", text.replace("@", "v").replace("$", does)) == []
 
 
 def test_an_old_function_without_a_type_is_seen() -> None:

@@ -16,8 +16,8 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.unnamed import held, holders, lasting, unnamed, unread, words_of
-from maxcode.code.cpp.views import classes, shows, takes_over
+from maxcode.code.cpp.unnamed import hands_on_this, held, holders, lasting, unnamed, unread, words_of
+from maxcode.code.cpp.views import classes, members, shows, takes_over
 from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PRINTS, PURE, READING, TAKING
 from maxcode.code.source import Token
 
@@ -154,7 +154,7 @@ class _Scan:
         self.close = self._brackets()
         self.open = {end: start for start, end in self.close.items()}
         self.callee = self._callees()
-        self.writes: set[str] = set()
+        self.writes = {*members(unit)[0]} if "this" in self.texts and hands_on_this(self.texts) else set[str]()
         self.calls: set[str] = set()
         self.outside: set[str] = set()
         self.opaque = any(token is OPAQUE or token.text in _LEAVES for token in found)

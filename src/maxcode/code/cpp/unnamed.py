@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -21,13 +21,15 @@ _HOLDS = re.compile(r"function<|\(\*\)")
 _BEHIND = frozenset({"const", "noexcept", "override", "final", "try", "requires"})
 _MAKERS = frozenset({"bind", "bind_front", "bind_back", "not_fn", "mem_fn", "ref"})
 _NO_HEAD = frozenset({".", "->", "new", "return", ":", ","})  # in front of a name that is no function's
+_WITH_VALUES = ("optional_parameter_declaration", "field_declaration")
 _NAMES = ("identifier", "field_identifier")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Unnamed:
-    """A constructor, a destructor or an operator.  ``own``: its variables, parameters and the members of its object."""
+    """A constructor, a destructor, an operator, or a value.  ``own``: its variables, parameters and the members of its
+    object."""
 
     span: Span
     own: frozenset[str]
@@ -35,9 +37,15 @@ class Unnamed:
 
 @lru_cache(maxsize=8)
 def unnamed(unit: Unit) -> tuple[Unnamed, ...]:
-    """The constructors, destructors and operators of a program."""
-    nodes = unit.nodes("function_definition") if unit.language == "cpp" else []
-    return tuple(Unnamed((node.start_byte, node.end_byte), _own(unit, node)) for node in nodes if _runs_unnamed(node))
+    """The constructors, destructors and operators of a program, and the values that parameters and members have if none
+    is given."""
+    if unit.language != "cpp":
+        return ()
+    functions = [node for node in unit.nodes("function_definition") if _runs_unnamed(node)]
+    given = (one.child_by_field_name("default_value") for one in unit.nodes(*_WITH_VALUES))
+    values = [one for one in given if one is not None and "(" in text_of(one)]
+    found = [Unnamed((node.start_byte, node.end_byte), _own(unit, node)) for node in functions]
+    return (*found, *(Unnamed((one.start_byte, one.end_byte), frozenset()) for one in values))
 
 
 def _head(node: Node) -> str:
@@ -62,6 +70,18 @@ def _own(unit: Unit, node: Node) -> frozenset[str]:
     bound = (one.child_by_field_name("declarator") for one in walk(node) if one.type == "for_range_loop")
     parts = [*given, *(one for one in bound if one is not None)]
     return frozenset(found | {text_of(one) for part in parts for one in walk(part) if one.type in _NAMES})
+
+
+def hands_on_this(texts: Sequence[str]) -> bool:
+    """Whether tokens give the object of a method to others: ``f(*this)``, ``*this += 1``."""
+    for k, text in enumerate(texts):
+        if text != "this" or texts[k + 1 : k + 2] in (["->"], ["]"], ["=="], ["!="]):
+            continue
+        before, around = texts[max(0, k - 2) : k], texts[max(0, k - 2) : k + 3]
+        is_member = around == ["(", "*", "this", ")", "."]
+        if not (is_member or before[-1:] in (["["], ["return"], ["=="], ["!="]) or before == ["return", "*"]):
+            return True
+    return False
 
 
 @lru_cache(maxsize=8)

@@ -65,7 +65,8 @@ def tile(unit: Unit) -> Iterator[Edit]:
                 or may_fail(loop)
                 or _has_fraction(unit, loop.bound)
                 or loop.var.startswith("tile_")
-                or f"{loop.var}_end" in names(unit, (outermost.node.start_byte, outermost.node.end_byte))
+                or names(unit, (outermost.node.start_byte, outermost.node.end_byte))
+                & {f"{loop.var}_end", f"tile_{loop.var}"}
                 or any(p.var == f"tile_{loop.var}" for p in passed)
             ):
                 continue
