@@ -135,6 +135,12 @@ CASES = {
         "struct N { N *down[9]; };\nvoid put(N *&root, string key) { if (!root) root = new N(); "
         "if (key.size() > 3) put(root->down[0], key); }\nint main() { N *r = 0; string s; put(r, s); }",
     ),
+    "a text is kept in a tree": (
+        "const_ref", "struct N { N *l; string_view k; }; string_view kept;\nvoid put(N *t, string k) { t->k = k; "
+        "if (k.size()) put(t->l, k); else t->l = new N; }\nint main() { N n; string s; put(&n, s); }",
+        "struct N { N *l; string k; };\nvoid put(N *t, string k) { t->k = k; "
+        "if (k.size()) put(t->l, k); else t->l = new N; }\nint main() { N n; string s; put(&n, s); }",
+    ),
     "a pointer to a function is called": (
         "hoist", "vector<int> v(1);\nvoid add(int k) { v.push_back(k); }\nvoid (*g)(int) = add;\n"
         "int main() { for (int i = 0; i < v.size() && i < 9; i++) g(i); }",

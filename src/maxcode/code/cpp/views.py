@@ -101,6 +101,24 @@ def members(unit: Unit) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(found), frozenset(pointing)
 
 
+def copies(unit: Unit, left: Node, right: Node) -> bool:
+    """Whether an assignment copies an object that holds no address into another such object."""
+    if right.type != "identifier" or not _is_object(unit, right):
+        return False
+    field = left.child_by_field_name("field") if left.type == "field_expression" else None
+    if field is None:
+        return left.type == "identifier" and _is_object(unit, left)
+    found, pointing = members(unit)
+    return text_of(field) in found - pointing
+
+
+def _is_object(unit: Unit, name: Node) -> bool:
+    given, known = (find(text_of(name), name.start_byte) for find in (unit.parameter, unit.variable))
+    if given is not None:
+        return given.kind == "value" and not shows(unit, given.type)
+    return known is not None and known.form == "plain" and not shows(unit, known.type)
+
+
 @lru_cache(maxsize=8)
 def classes(unit: Unit) -> dict[str, list[Node]]:
     """The classes of the program by name, where they are declared or defined."""
