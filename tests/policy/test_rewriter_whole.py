@@ -310,6 +310,18 @@ C = {
         'printf("%d %g %d %s\\n", got, x, more, s); return 0; }',
         "abc",
     ),
+    "a sign is all that is left": (
+        "fast_in",
+        'int main(void) { int x = 0, got, k = 0; while ((got = scanf("%d", &x)) != EOF && k++ < 9) '
+        'printf("%d %d ", got, x); double y = 0; printf("%d", scanf("%lf", &y)); return 0; }',
+        "5 -",
+    ),
+    "a real number that only begins": (
+        "fast_in",
+        'int main(void) { double x = 0; int a = scanf("%lf", &x), b = scanf("%lf", &x); printf("%d %d", a, b); '
+        "return 0; }",
+        "7 +",
+    ),
     "numbers without blanks between": (
         "fast_in",
         'int main(void) { double a, b; char op; while (scanf("%lf%c%lf", &a, &op, &b) == 3) '

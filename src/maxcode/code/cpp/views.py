@@ -113,7 +113,7 @@ def copies(unit: Unit, left: Node, right: Node) -> bool:
 
 
 def _is_object(unit: Unit, name: Node) -> bool:
-    given, known = (find(text_of(name), name.start_byte) for find in (unit.parameter, unit.variable))
+    given, known = unit.parameter(text_of(name), name.start_byte), unit.variable(text_of(name), name.start_byte)
     if given is not None:
         return given.kind == "value" and not shows(unit, given.type)
     return known is not None and known.form == "plain" and not shows(unit, known.type)

@@ -75,6 +75,7 @@ def _hindrance(read: Reading, function: ast.FunctionDef, is_called: bool) -> str
 
 def _catches_depth(script: Script, function: ast.FunctionDef) -> bool:
     """Whether an error of a recursion that is too deep may be caught: with known results it goes less deep."""
+    found = set[str]()
     for node in ast.walk(script.tree):
         if isinstance(node, ast.Try | ast.TryStar):
             types = [one.type for one in node.handlers]
@@ -84,10 +85,9 @@ def _catches_depth(script: Script, function: ast.FunctionDef) -> bool:
             is_caught = None in types or ends or not names.isdisjoint(_DEEP | script.assigned)
         else:
             is_caught = isinstance(node, ast.With) and not script.hands_on(node)
-        is_block = isinstance(node, ast.Try | ast.TryStar | ast.With)
-        if is_caught and is_block and function.name in called(script, node.body):
-            return True
-    return False
+        if isinstance(node, ast.Try | ast.TryStar | ast.With) and is_caught:
+            found |= called(script, node.body)
+    return function.name in found
 
 
 def _asks_which(script: Script, compare: ast.Compare) -> bool:
