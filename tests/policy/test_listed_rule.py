@@ -112,6 +112,13 @@ DECLINES = {
     "an error may be caught": NEST.replace("    for i", "    try:\n     for i")
     .replace("        for", "         for")
     .format("a[i, j] = b[j]\n    except IndexError:\n        pass"),
+    "the words of an error are printed": NEST.format("a[i, j] = b[j]")
+    + "try:\n    f(np.ones((2, 2)), np.ones(1), 2, 1.0)\nexcept IndexError as error:\n    print(error)\n",
+    "threads store to one array": "from concurrent.futures import ThreadPoolExecutor\n" + NEST.format("a[i, j] = b[j]"),
+    "a compiler is given the function": "import numba\n" + NEST.format("a[i, j] = b[j]") + "g = numba.njit(f)\n",
+    "warnings are counted": NEST.format("a[i, j] = b[j]")
+    + "import warnings\nwith warnings.catch_warnings(record=True) "
+    "as w:\n    f(np.ones((2, 2)), np.ones(2), 2, 1.0)\nprint(len(w))\n",
     "another min": "min = max\n" + NEST.format("a[i, j] = min(b[j], c)"),
     "one loop": "import numpy as np\ndef f(a, b):\n    for i in range(len(a)):\n        a[i] = a[i] + b[i]\n",
     "no numpy": NEST.partition("\n")[2].format("a[i, j] = b[j]"),
@@ -124,6 +131,14 @@ def test_a_nest_stays_on_arrays(why: str) -> None:
     compile(DECLINES[why], "nest", "exec")
     assert offered(rule, Unit("python", DECLINES[why])) == []
     assert len(offered(rule, Unit("python", NEST.format("a[i, j] = b[j] * c")))) == 1
+
+
+def test_a_nest_runs_on_lists_where_only_the_type_of_an_error_counts() -> None:
+    caught = "try:\n    f(np.ones((2, 2)), np.ones(1), 2, 1.0)\nexcept IndexError as error:\n    print(type(error))\n"
+    text = NEST.format("a[i, j] = b[j] * c") + caught
+    assert labels("nest_on_lists", text, "python") == ["nest_on_lists(loop 1 in f)"]
+    other = Unit("python", text, ("from threading import Thread\n",))
+    assert offered(next(row for row in RULES if row.name == "nest_on_lists"), other) == []
 
 
 def test_why_a_nest_stays_on_arrays_is_said() -> None:

@@ -47,6 +47,14 @@ DECLINES = {
             "except* ZeroDivisionError:\n    print(L)\n",
         "a name of a class": "class A:\n    n = 3\n    if n:\n        L = []\n        for i in range(3):\n"
             "            L.append(n + i)\n",
+        "a kept function looks at the list after an error": "h = []\ndef f():\n    L = [7]\n    def g():\n"
+            "        return L\n    h.append(g)\n    L = []\n    for i in range(3):\n        L.append(int(input()))\n"
+            "try:\n    f()\nexcept ValueError:\n    print(h[0]())\n",
+        "a function of the turn before looks at the list": "h = []\ndef f():\n    for k in range(2):\n        L = []\n"
+            "        for i in range(3):\n            L.append(int(input()))\n        h.append(lambda: L)\n"
+            "try:\n    f()\nexcept ValueError:\n    print(h[0]())\n",
+        "the depth is appended": "def g(n):\n    try:\n        return g(n + 1)\n    except RecursionError:\n"
+            "        return n\nL = []\nfor i in range(2):\n    L.append(g(0))\nprint(L)\n",
         "a generator keeps the variable": "K = []\nfor k in range(2):\n    L = []\n    for i in range(k, k + 2):\n"
             "        L.append((i * x for x in (1, 2)))\n    K = K + L\n",
         "the calls go deep": "def f(n):\n    L = []\n    for i in range(n)[:1]:\n        L.append(f(n - 1))\n"
@@ -110,6 +118,17 @@ DECLINES = {
     "memo_table": {
         "a function asks which object it is": "import operator\ndef f(n):\n"
             "    return 999 * n if n < 2 else f(n - 1) + f(n - 2)\nprint(operator.is_(f(9), f(9)))\n",
+        "the depth is caught": "def f(n):\n    if n == 0:\n        return 0\n    if n % 2:\n"
+            "        return 1 + f(n - 1)\n    return 2 + f(n - 1)\nfor n in (700, 1500):\n    try:\n"
+            "        print(f(n))\n    except RecursionError:\n        print('deep')\n",
+        "a module is patched": "import math\ndef gcd(a, b):\n    return 1.0\nmath.gcd = gcd\ndef f(n):\n"
+            "    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(1), f(math.gcd(2, 4)))\n",
+        "a builtin is patched": "__builtins__.len = lambda x: 2.0\ndef f(n):\n"
+            "    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(2), f(len('ab')))\n",
+        "a text of its own": "class S(str):\n    def __eq__(self, other):\n        return True\n"
+            "    def __hash__(self):\n        return 1\nclass A:\n    def __init__(self, s):\n        self.s = s\n"
+            "    def __str__(self):\n        return S(self.s)\ndef f(s):\n"
+            "    return len(s) if len(s) < 2 else f(s[1:]) + f(s[2:])\nprint(f(str(A('abc'))), f(str(A('abcd'))))\n",
         "a sum from a real number": "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
             "print(f(2), f(sum([1, 1], start=0.0)))\n",
         "a floor of its own": "import math\nclass A:\n    def __floor__(self):\n        return 2.0\ndef f(n):\n"
@@ -120,6 +139,9 @@ DECLINES = {
             "print(f(2), __main__.f(2.0))\n",
     },
     "into_function": {
+        "the depth is printed": "def f(n):\n    try:\n        return f(n + 1)\n    except RecursionError:\n"
+            "        return n\nfor k in range(2):\n    print(f(k))\n",
+        "an annotation prints": "for k in range(2):\n    x: print(k) = k\n",
         "any error of a name is printed": "try:\n    print(k)\nexcept Exception as error:\n    print(error)\n"
             "for k in range(3):\n    print(k)\n",
         "the error of a name is printed": "try:\n    print(k)\nexcept NameError as error:\n    print(error)\n"
@@ -130,6 +152,7 @@ DECLINES = {
             "out.buffer.write(b'b')\n",
         "the module has another name": "import os as o\nprint('a')\ninput()\no._exit(0)\n",
         "it ends without the text": "import os\nprint('a')\ninput()\nos._exit(0)\n",
+        "another file writes, too": "f = open(1, 'w', closefd=False)\nprint('a')\ninput()\nf.write('b')\nf.flush()\n",
         "bytes are written, too": "import sys\nprint('a')\ninput()\nsys.stdout.buffer.write(b'b')\n",
         "another program writes, too": "import subprocess\nprint(input())\nsubprocess.run(['echo', input()])\n",
     },
@@ -170,6 +193,11 @@ KEPT = [
      "        L.append(Counter(c.lower() for c in x))\n    return L\nprint(f(['aA', 'b']))\n"),
     ("comprehension", "import contextlib\ndef f(xs):\n    with contextlib.nullcontext():\n        L = []\n"
      "        for x in xs:\n            L.append(x + 1)\n    return L\nprint(f([1, 2]))\n"),
+    ("comprehension", "def f(xs):\n    L = []\n    for x in xs:\n        L.append(x % 7)\n"
+     "    return sorted(range(len(xs)), key=lambda i: (L[i], i))\nprint(f([9, 3, 8]))\n"),
+    ("memo_table", f"{FIB}try:\n    n = int(input())\nexcept Exception:\n    n = 3\nprint(f(n))\n"),
+    ("memo_table", "class Odd(Exception):\n    pass\n" + f"{FIB}try:\n    print(f(9))\nexcept Odd:\n    pass\n"),
+    ("memo_table", "from enum import Enum\nclass A(str, Enum):\n    B = 'c'\n" + f"{FIB}print(f(9), A.B.value)\n"),
     ("memo_table", f"{FIB}x = f(9)\nif type(x) is int:\n    print(x)\n"),
     ("memo_table", f"{FIB}print(f'f(9)={{f(9)}}')\n"),
     ("popleft", "q = [1]\nwhile len(q) > 0:\n    print(q[0])\n    print(q.pop(0))\ntry:\n    print(1 // 0)\n"

@@ -28,6 +28,18 @@ CPP = {
         "",
     ),
     "a format of another system": ("fast_out", 'int main() { printf("%I64d|", 5); }', ""),
+    "a sign is all that is left": (
+        "fast_in",
+        'int main(void) { int x = 0, got, k = 0; while ((got = scanf("%d", &x)) != EOF && k++ < 9) '
+        'printf("%d %d ", got, x); double y = 0; printf("%d", scanf("%lf", &y)); return 0; }',
+        "5 -",
+    ),
+    "a real number that only begins": (
+        "fast_in",
+        'int main(void) { double x = 0; int a = scanf("%lf", &x), b = scanf("%lf", &x); printf("%d %d", a, b); '
+        "return 0; }",
+        "7 +",
+    ),
     "numbers without blanks between": (
         "fast_in",
         "int main() { double a, b; char op; while (cin >> a >> op >> b) cout << a << op << b << endl; }",
@@ -279,6 +291,11 @@ CPP = {
         "auto it = s.erase(s.find(0)); cout << *it; }",
         "",
     ),
+    "blanks are skipped at the end": (
+        "fast_in",
+        "int main() { int x, t = 0; while (cin >> x >> ws) t += x; cout << t << cin.eof() << cin.fail(); }",
+        "1 2 3",
+    ),
     "a stream that failed throws again": (
         "fast_in",
         "int main() { cin.exceptions(ios::failbit); int x; for (int i = 0; i < 3; i++) "
@@ -292,6 +309,18 @@ C = {
         'int main(void) { double x = 7; char s[9] = ""; int got = scanf("%lf", &x); int more = scanf("%s", s); '
         'printf("%d %g %d %s\\n", got, x, more, s); return 0; }',
         "abc",
+    ),
+    "a sign is all that is left": (
+        "fast_in",
+        'int main(void) { int x = 0, got, k = 0; while ((got = scanf("%d", &x)) != EOF && k++ < 9) '
+        'printf("%d %d ", got, x); double y = 0; printf("%d", scanf("%lf", &y)); return 0; }',
+        "5 -",
+    ),
+    "a real number that only begins": (
+        "fast_in",
+        'int main(void) { double x = 0; int a = scanf("%lf", &x), b = scanf("%lf", &x); printf("%d %d", a, b); '
+        "return 0; }",
+        "7 +",
     ),
     "numbers without blanks between": (
         "fast_in",

@@ -7,19 +7,22 @@ The caller must handle aliases made elsewhere.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.expand import OPAQUE, expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PURE, READING, TAKING
+from maxcode.code.cpp.unnamed import hands_on_this, held, holders, lasting, unnamed, unread, words_of
+from maxcode.code.cpp.views import classes, members, shows, takes_over
+from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PRINTS, PURE, READING, TAKING
 from maxcode.code.source import Token
 
 _TYPE_WORDS = frozenset({"const", "unsigned", "signed", "auto", "void", "struct"})
+_LEAVES = frozenset({"co_await", "co_yield", "asm", "__asm__", "->*", ".*"})  # to code that is not there
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -73,9 +76,9 @@ class Effects:
         here = self.of(start, end)
         if name in here.writes or here.opaque:
             return True
-        if not here.calls or self._is_private(name, start):
+        if self._is_private(name, start):
             return False
-        return any(self._reaches(name, start, self.closure(call)) for call in here.calls)
+        return name in self.unnamed or any(self._reaches(name, start, self.closure(call)) for call in here.calls)
 
     def _reaches(self, name: str, offset: int, called: Summary) -> bool:
         if called.opaque or name in called.writes:
@@ -88,15 +91,32 @@ class Effects:
         parameter = self.unit.parameter(name, offset)
         variable = self.unit.variable(name, offset)
         if variable is not None and variable.home is not None:
-            return variable.form in ("plain", "array")
+            return variable.form in ("plain", "array") and not variable.lasts
         return parameter is not None and parameter.kind == "value"
+
+    @cached_property
+    def unnamed(self) -> frozenset[str]:
+        """The names that constructors, destructors and operators of the program may change outside of their objects."""
+        return lasting(self.unit) & frozenset[str]().union(*(part.writes - own for own, part in self._unnamed))
+
+    @cached_property
+    def _unnamed(self) -> list[tuple[frozenset[str], Summary]]:
+        parts = [(code.own, self.of(*code.span)) for code in unnamed(self.unit)]
+        return parts + [(own, self.closure(name)) for own, part in parts for name in sorted(part.calls)]
+
+    @cached_property
+    def _tells(self) -> bool:
+        """Whether an operator or a constructor does more than it returns."""
+        return bool(self.unnamed) or any(part.opaque or part.words & PRINTS for _, part in self._unnamed)
 
     def pure(self, node: Node) -> bool:
         """Whether one evaluation more or less of the expression makes no difference."""
         here = self.of(node.start_byte, node.end_byte)
         if here.writes or here.opaque or here.calls or here.outside - PURE:
             return False
-        return not any("map<" in (self.unit.type_of(word, node.start_byte) or "") for word in here.words)
+        kinds = [self.unit.type_of(word, node.start_byte) or "" for word in here.words]
+        made = {word for kind in kinds for word in re.findall(r"\w+", kind)} if self._tells else set[str]()
+        return not any("map<" in kind for kind in kinds) and classes(self.unit).keys().isdisjoint(made)
 
     def steady(self, node: Node, start: int, end: int) -> bool:
         """Whether the expression is pure and has the same value anywhere between two bytes."""
@@ -128,16 +148,16 @@ def effects(unit: Unit) -> Effects:
 class _Scan:
     """One pass over expanded tokens; names are looked up at ``offset``."""
 
-    def __init__(self, unit: Unit, found: list[Token], offset: int) -> None:
-        self.unit, self.found, self.offset = unit, found, offset
+    def __init__(self, unit: Unit, found: list[Token], offset: int, is_held: bool = False) -> None:
+        self.unit, self.found, self.offset, self.is_held = unit, found, offset, is_held
         self.texts = [token.text for token in found]
         self.close = self._brackets()
         self.open = {end: start for start, end in self.close.items()}
         self.callee = self._callees()
-        self.writes: set[str] = set()
+        self.writes = {*members(unit)[0]} if "this" in self.texts and hands_on_this(self.texts) else set[str]()
         self.calls: set[str] = set()
         self.outside: set[str] = set()
-        self.opaque = any(token is OPAQUE for token in found)
+        self.opaque = any(token is OPAQUE or token.text in _LEAVES for token in found)
 
     def _brackets(self) -> dict[int, int]:
         close: dict[int, int] = {}
@@ -158,11 +178,16 @@ class _Scan:
                 around.pop()
             result.append((around[-1][0], around[-1][1]))
             if text in _CLOSING:
-                called = text == "(" and position > 0 and self._is_name(position - 1)
+                called = position > 0 and self._is_name(position - 1) and (text == "(" or self._keeps(text, position))
                 around.append([position - 1 if called else -1, 0])
             elif text == ",":
                 around[-1][1] += 1
         return result
+
+    def _keeps(self, text: str, position: int) -> bool:
+        """Whether a brace begins the members of an object that may refer to others."""
+        kind = self.texts[position - 1]
+        return text == "{" and kind in classes(self.unit) and shows(self.unit, kind)
 
     def _is_name(self, position: int) -> bool:
         return self.found[position].is_word and self.texts[position] not in KEYWORDS
@@ -173,7 +198,7 @@ class _Scan:
     def summary(self) -> Summary:
         """The effects of all tokens."""
         for position in range(len(self.texts)):
-            if not self._is_name(position) or self._at(position - 1) in (".", "->"):
+            if not self._is_name(position) or (self._at(position - 1) in (".", "->") and not self._is_own(position)):
                 continue
             if self._at(position + 1) == "(":
                 self._call(position)
@@ -182,6 +207,11 @@ class _Scan:
         self._aliases()
         words = frozenset(self.texts[k] for k in range(len(self.texts)) if self._is_name(k))
         return Summary(frozenset(self.writes), frozenset(self.calls), frozenset(self.outside), words, self.opaque)
+
+    def _is_own(self, position: int) -> bool:
+        """Whether a member is named by ``this->`` or ``(*this).``."""
+        around = self.texts[max(0, position - 5) : position]
+        return around[-2:] == ["this", "->"] or around == ["(", "*", "this", ")", "."]
 
     def _call(self, position: int) -> None:
         name = self.texts[position]
@@ -193,8 +223,9 @@ class _Scan:
         elif name not in CASTS and name not in self.unit.aliases:
             self.outside.add(name)
             known = self.unit.variable(name, self.offset) or self.unit.parameter(name, self.offset)
-            elsewhere = name in self.unit.shared and name not in PURE
-            self.opaque = self.opaque or known is not None or elsewhere
+            elsewhere = (name in self.unit.shared and name not in PURE) or name in unread(self.unit)
+            unknown = held(self.unit, name, self.found[position].start) == "?"
+            self.opaque = self.opaque or known is not None or elsewhere or unknown
         after = self.close.get(position + 1, position) + 1
         if self._at(after) in ASSIGN or self._at(after) in (".", "[", "->"):
             self._alias_of_result(position, after)
@@ -203,6 +234,7 @@ class _Scan:
         """``f(x) = 1``, ``f(x)[i] = 1``: all arguments of the call may change."""
         end, methods = self._chain(after)
         if self._at(end) in ASSIGN or any(method not in READING for method in methods):
+            self.writes |= words_of(self.unit, self.texts[position])  # it may return any of these
             for inside in range(position, after):
                 if self._is_name(inside):
                     self.writes.add(self.texts[inside])
@@ -231,18 +263,48 @@ class _Scan:
             first = self.open.get(end, -1)
             end, more = self._chain(end + 1)
             methods += more
+        while self._at(first - 1) == "*" and not self._ends_operand(first - 2):
+            first -= 1
         before = self._at(first - 1)
         unary = before == "&" and not self._ends_operand(first - 2)
         changed = self._at(end) in ASSIGN or self._at(end) in ("++", "--") or before in ("++", "--", ">>") or unary
         self.calls |= {method for method in methods if method in self.unit.by_name}
         self.opaque = self.opaque or any(m in self.unit.shared and m not in READING for m in methods)
+        is_function = self._code(position, end, methods)
         kind = self.unit.type_of(name, self.offset) if self._at(end) == "<<" else None
         changed = changed or (kind is not None and "stream" in kind) or self._is_chosen(first, end)
         escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
         if changed or escapes or any(m not in READING or m in self.unit.by_name for m in methods):
             self.writes.add(name)
         elif before in ("(", ",", "{", "*", "?", ":") and self._at(end) in (",", ")", "}", ":"):
-            self._argument(position, name)
+            self._argument(position, bool(methods) and methods[-1] in ITERATORS, is_function)
+
+    def _code(self, position: int, end: int, methods: list[str]) -> bool:
+        """Whether a name is that of a function; also calls of what is behind a name: ``f[i](x)``, ``(*f)(x)``."""
+        name, start = self.texts[position], self.found[position].start
+        is_function = name in self.unit.by_name and self.unit.type_of(name, start) is None
+        self.calls |= {name} if is_function else set()  # whoever is given it may call it
+        holds = name in holders(self.unit)
+        if self._at(end) == "(" and end > position + 1 and self._at(position - 1) != "new":
+            holds = holds or self._at(end - 1) == "]" or self.unit.type_of(name, start) is not None
+            self.opaque = self.opaque or holds
+        self.opaque = self.opaque or not holders(self.unit).isdisjoint(methods)
+        return is_function
+
+    def _hand_on(self, position: int) -> None:
+        """A variable is given to code that is not in the program, and may run what it holds."""
+        code = held(self.unit, self.texts[position], self.found[position].start)
+        if isinstance(code, str):
+            self.opaque = self.opaque or code == "?"
+            self.calls |= {code} & self.unit.by_name.keys()
+            return
+        self.opaque = self.opaque or self.is_held
+        found = [] if self.is_held else expanded(self.unit, code.start_byte, code.end_byte)
+        inside = _Scan(self.unit, found, code.start_byte, is_held=True).summary()
+        self.writes |= inside.writes
+        self.calls |= inside.calls
+        self.outside |= inside.outside
+        self.opaque = self.opaque or inside.opaque
 
     def _opens(self, first: int, close: int) -> bool:
         """Whether the bracket closed here contains only a name, perhaps dereferenced: ``(*p)`` or ``(x)``."""
@@ -269,20 +331,24 @@ class _Scan:
 
     def _ends_operand(self, position: int) -> bool:
         text = self._at(position)
-        return bool(text) and (text in ")]" or ((text[0].isalnum() or text[0] == "_") and text not in KEYWORDS))
+        return text in (")", "]") or (text.replace("_", "a")[:1].isalnum() and text not in KEYWORDS)
 
-    def _argument(self, position: int, name: str) -> None:
-        callee, number = self.callee[position]
+    def _argument(self, position: int, is_address: bool, is_function: bool) -> None:
+        name, (callee, number) = self.texts[position], self.callee[position]
         if callee < 0:
             return
         called, before = self.texts[callee], self._at(callee - 1)
         if called in self.unit.by_name:
-            if any(_takes_over(function, number) for function in self.unit.by_name[called]):
+            kind = self.unit.type_of(name, self.found[position].start)
+            is_address = is_address or (kind is not None and shows(self.unit, kind))
+            if any(takes_over(self.unit, function, number, is_address) for function in self.unit.by_name[called]):
                 self.writes.add(name)
-        elif before in (".", "->"):
+            return
+        self._hand_on(position)
+        if before in (".", "->"):
             if called in TAKING:
                 self.writes.add(name)
-        elif called not in HARMLESS and not self._is_type(callee) and not self._declares(callee):
+        elif called not in HARMLESS and not is_function and not (self._is_type(callee) or self._declares(callee)):
             self.writes.add(name)
 
     def _declares(self, position: int) -> bool:
@@ -317,7 +383,9 @@ class _Scan:
     def _aliases(self) -> None:
         """References and pointers bound here: ``auto& x = v[i]``, ``for (auto& x : v)``, ``int *p = a``."""
         for position, text in enumerate(self.texts):
-            if text not in ("&", "&&", "*") or not (self._ends_operand(position - 1) or self._at(position - 1) == ">"):
+            before = self._at(position - 1)
+            captured = text == "&" and before in ("[", ",")  # ``[&x = v]``
+            if text not in ("&", "&&", "*") or not (self._ends_operand(position - 1) or before == ">" or captured):
                 continue
             name_end = self.close.get(position + 1, position + 1) + 1  # after `x` or `[a, b]`
             if self._at(name_end) not in ("=", ":") or "const" in self.texts[max(0, position - 4) : position]:
@@ -329,11 +397,3 @@ class _Scan:
                     self.writes.add(self.texts[inside])
                 if self._at(name_end) == ":" and self.texts[inside] == ")":
                     break
-
-
-def _takes_over(function: Function, number: int) -> bool:
-    """Whether a function may change its argument number ``number``."""
-    if number >= len(function.parameters):
-        return True
-    given = function.parameters[number]
-    return given.kind != "value" and not given.const

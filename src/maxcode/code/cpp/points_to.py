@@ -18,7 +18,7 @@ from tree_sitter import Node
 from maxcode.code.cpp.declarations import Function, Parameter, Variable, ancestor
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.views import has_operators, is_one_view, shows
+from maxcode.code.cpp.views import copies, has_operators, is_one_view, shows
 from maxcode.code.cpp.words import HARMLESS, words
 from maxcode.code.source import text_of, walk
 
@@ -130,7 +130,7 @@ def assignments(unit: Unit) -> dict[str, list[tuple[Object, Node, Node]]]:
     found: dict[str, list[tuple[Object, Node, Node]]] = defaultdict(list)
     for one in unit.nodes("assignment_expression"):
         left, right = one.child_by_field_name("left"), one.child_by_field_name("right")
-        if left is not None and right is not None and _takes_address(unit, left):
+        if left is not None and right is not None and _takes_address(unit, left) and not copies(unit, left, right):
             for path in _objects(unit, left) - {()}:
                 found[path[0]].append((path, left, right))
     for left, right in (*_bound(unit), *_filled(unit)):
@@ -175,7 +175,8 @@ def _filled(unit: Unit) -> Iterator[tuple[Node, Node]]:
         targets = [part for part in one.named_children if re.fullmatch(r"(?:\([\w *]+\) ?)?& ?\w+", text_of(part))]
         for left in targets:
             for right in one.named_children:
-                if right not in targets and _objects(unit, right) - _known(unit, "number"):
+                is_copied = right in targets or right.start_byte in _copied(unit)
+                if not is_copied and _objects(unit, right) - _known(unit, "number"):
                     yield left, right
     for _, _, both in unit.calls("swap"):
         if [one.type for one in both] == ["identifier", "identifier"]:
@@ -288,12 +289,29 @@ def _kept(unit: Unit) -> frozenset[str]:
     values += [one.value for one in unit.variables if one.value is not None and _may_point(unit, one)]
     quiet = {one.start_byte for name in HARMLESS for one, _ in calls(unit).get(name, ())}
     lists = unit.nodes("return_statement", "initializer_list", "argument_list")
+    copied = _copied(unit)
     values += [one for node in lists if node.start_byte not in quiet for one in node.named_children]
+    values = [one for one in values if one.start_byte not in copied]
     named = {text_of(one) for one in unit.nodes("type_identifier")}  # such is v of ``Shows s(v)`` for the grammar
     found = (
         _objects(unit, one) & rows if one.type == "subscript_expression" else _objects(unit, one) for one in values
     )
     return frozenset(named | {path[0] for paths in found for path in paths if path})
+
+
+@lru_cache(maxsize=8)
+def _copied(unit: Unit) -> frozenset[int]:
+    """The starts of the arguments of which functions of the program get copies that hold no address."""
+    found = set[int]()
+    for name, functions in unit.by_name.items():
+        for node, listed in calls(unit).get(name, ()):
+            called = node.parent.child_by_field_name("function") if node.parent is not None else None
+            for at, one in enumerate(listed if called is not None and called_name(called) == name else ()):
+                taken = [function.parameters[at] for function in functions if at < len(function.parameters)]
+                known = len(taken) == len(functions) and one.type == "identifier"
+                if known and all(each.kind == "value" and not shows(unit, each.type) for each in taken):
+                    found.add(one.start_byte)
+    return frozenset(found)
 
 
 def is_shown(unit: Unit, path: Object) -> bool:
@@ -349,7 +367,8 @@ def _called(unit: Unit, node: Node) -> set[Object]:
         return set()
     if name in unit.macros:
         return _in_macro(unit, node)
-    passed = _objects(unit, arguments)
+    given = (one for one in arguments.named_children if one.start_byte not in _copied(unit))
+    passed = set[Object]().union(*(_objects(unit, one) for one in given))
     owner, method = called.child_by_field_name("argument"), called.child_by_field_name("field")
     if owner is not None and method is not None:
         if text_of(method) in unit.by_name:

@@ -258,7 +258,8 @@ class Unit:
             return None
         method = name.type != "identifier" or ancestor(node, "field_declaration_list") is not None
         found = tuple(parameter(child) for child in listed.named_children if child.type.endswith("declaration"))
-        return Function(text_of(name).split("::")[-1], text_of(kind), found, node, declarator, body, method)
+        special = name.child_by_field_name("name") if name.type == "template_function" else None
+        return Function(text_of(special or name).split("::")[-1], text_of(kind), found, node, declarator, body, method)
 
     @cached_property
     def by_name(self) -> dict[str, list[Function]]:

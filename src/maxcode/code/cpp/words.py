@@ -29,6 +29,9 @@ READING = words(
     "size length empty count find at front back top substr c_str data capacity compare first second begin end rbegin "
     "rend cbegin cend lower_bound upper_bound to_string to_ullong test all any none real imag max_size contains"
 )
-TAKING = words("swap merge splice read get getline readsome")  # methods that change an argument
+TAKING = words(
+    "swap merge splice read get getline readsome copy sgetn extract compare_exchange_strong compare_exchange_weak"
+)  # methods that change an argument
+PRINTS = words("cout cerr clog printf fprintf puts putchar fputs write")
 ASSIGN = words("= += -= *= /= %= &= |= ^= <<= >>=")
 ITERATORS = words("begin end rbegin rend cbegin cend find lower_bound upper_bound data")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.edits import Reading
+from maxcode.policy.rules.python.edits import Reading, is_compiled
 from maxcode.policy.rules.python.script import Script
 
 _HEAD = "def {name}(first, last, reals, places, *arrays):"
@@ -37,7 +37,7 @@ def numpy_of(script: Script) -> str:
 
 def loops_of(script: Script, function: ast.FunctionDef) -> list[ast.For]:
     """The ``for`` loops of a function, in the order of the text; none of one that is compiled, or made by a rule."""
-    if is_made(script, function) or any("jit" in script.source(one) for one in function.decorator_list):
+    if is_made(script, function) or is_compiled(script, function):
         return []
     found = [node for node in ast.walk(function) if isinstance(node, ast.For) and script.scope_of(node) is function]
     return sorted(found, key=lambda node: (node.lineno, node.col_offset))

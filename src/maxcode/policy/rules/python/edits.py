@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
@@ -12,6 +13,7 @@ from maxcode.code.source import Patch
 from maxcode.policy.rules.python.inferred import Types
 from maxcode.policy.rules.python.script import Script, Variable
 
+_COMPILERS = re.compile("jit|guvectorize|cfunc|torch.compile")
 _READERS = ("any", "all", "next", "sum", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted")
 
 
@@ -48,8 +50,7 @@ class Reading:
         """Whether a variable of a function or of the module is bound by assignments, loops and the like alone, no other
         file uses it, and Python itself runs its function."""
         is_own = isinstance(variable[0], ast.FunctionDef) or variable[1] not in self.types.outside
-        makers = getattr(variable[0], "decorator_list", [])
-        is_own = is_own and not any("jit" in self.script.source(one) for one in makers)
+        is_own = is_own and not (isinstance(variable[0], ast.FunctionDef) and is_compiled(self.script, variable[0]))
         is_place = isinstance(variable[0], ast.Module | ast.FunctionDef) and is_own
         return is_place and all(isinstance(one, ast.Name) for one in self.script.bindings.get(variable, []))
 
@@ -57,6 +58,15 @@ class Reading:
         """An edit; ``nodes`` say which lines it concerns."""
         lines = tuple((node.lineno, node.end_lineno or node.lineno) for node in nodes)
         return Edit(rule, site, (), what, lines, Change(tuple(patches)))
+
+
+def is_compiled(script: Script, function: ast.FunctionDef) -> bool:
+    """Whether something else than Python may run a function: numba or another compiler, as a decorator or by a call."""
+    uses = script.uses.get((script.scope_of(function), function.name), [])
+    calls = ((use, script.parents[use]) for use in uses)
+    given = [call.func for use, call in calls if isinstance(call, ast.Call) and use in call.args]
+    makers = [*function.decorator_list, *given]
+    return any(_COMPILERS.search(script.source(one)) for one in makers)
 
 
 def method_call(name: ast.Name, script: Script) -> tuple[str, ast.Call] | None:

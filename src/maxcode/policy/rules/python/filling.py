@@ -87,11 +87,17 @@ def _hindrance(read: Reading, loop: ast.For, target: ast.Name) -> str:
     if isinstance(scope, ast.ClassDef):
         return "a comprehension does not see the names of a class"
     is_seen = variable is not None and _is_open(read, variable)
-    if (is_seen or any(is_later(script, use) for use in used)) and not _is_quiet(read, loop):
+    later = [use for use in used if is_later(script, use)]
+    if (is_seen or later) and not _is_quiet(read, loop):
         return f"what the loop calls may look at {target.id}"
+    if "RecursionError" in script.text and not _is_quiet(read, loop):
+        return "what the loop calls may count how deep calls go, and a comprehension may take one more frame"
+    is_again = script.is_in(loop, ast.For, ast.While)
+    if isinstance(scope, ast.FunctionDef) and any(is_again or use.lineno < loop.lineno for use in later):
+        return f"a function that looks at {target.id} may be kept, and an error may end the loop"
     if not all(is_read_at_once(script, one) or not _looks_later(one, loop) for one in generators):
         return "a generator keeps the variable of the loop"
-    if isinstance(scope, ast.FunctionDef) and scope.name in _called(script, loop.body):
+    if isinstance(scope, ast.FunctionDef) and scope.name in called(script, loop.body):
         return f"{scope.name} calls itself in the loop, and a comprehension may take one more frame of each call"
     return ""
 
@@ -155,7 +161,7 @@ def _append_of(loop: ast.For) -> ast.expr | None:
     return last.value if isinstance(last, ast.Expr) else None
 
 
-def _called(script: Script, body: list[ast.stmt]) -> set[str]:
+def called(script: Script, body: list[ast.stmt]) -> set[str]:
     """The names of all functions that statements call, and that those functions of the program call in turn."""
     made = (node for nodes in script.bindings.values() for node in nodes if isinstance(node, ast.FunctionDef))
     bodies: dict[str, list[ast.stmt]] = {}  # of all methods of one name

@@ -10,6 +10,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading
+from maxcode.policy.rules.python.filling import called
 from maxcode.policy.rules.python.library_types import SCALARS
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script
@@ -20,6 +21,7 @@ _EXPRESSIONS = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.Subscript,
     ast.Slice, ast.Tuple,
 )  # fmt: skip
+_DEEP = frozenset({"RecursionError", "RuntimeError", "Exception", "BaseException"})
 _KEYS = frozenset({"int", "str"})  # equal values of these types look alike; 0.0 and -0.0, or 1 and True, do not
 
 
@@ -63,10 +65,29 @@ def _hindrance(read: Reading, function: ast.FunctionDef, is_called: bool) -> str
     asks = (isinstance(node, ast.Compare) and _asks_which(script, node) for node in ast.walk(script.tree))
     if re.search(r"\bis_(?:not)?\b", script.text) or any(asks):  # also those of ``operator``
         return f"the program asks by `is` which object something is, and {function.name} would return the same again"
+    if _catches_depth(script, function):
+        return f"the program may catch that {function.name} calls itself too deep, which it would do less often"
     bound = all(script.bindings[function, parameter.arg] == [parameter] for parameter in parameters)
     if not bound or not all(_is_pure(read, function, one) for one in _body(function)):
         return f"{function.name} does more than work out a result from its arguments"
     return ""
+
+
+def _catches_depth(script: Script, function: ast.FunctionDef) -> bool:
+    """Whether an error of a recursion that is too deep may be caught: with known results it goes less deep."""
+    found = set[str]()
+    for node in ast.walk(script.tree):
+        if isinstance(node, ast.Try | ast.TryStar):
+            types = [one.type for one in node.handlers]
+            names = {one.id for kind in types if kind for one in ast.walk(kind) if isinstance(one, ast.Name)}
+            leaves = (ast.Return, ast.Break, ast.Continue)
+            ends = any(isinstance(one, leaves) for part in node.finalbody for one in ast.walk(part))
+            is_caught = None in types or ends or not names.isdisjoint(_DEEP | script.assigned)
+        else:
+            is_caught = isinstance(node, ast.With) and not script.hands_on(node)
+        if isinstance(node, ast.Try | ast.TryStar | ast.With) and is_caught:
+            found |= called(script, node.body)
+    return function.name in found
 
 
 def _asks_which(script: Script, compare: ast.Compare) -> bool:

@@ -9,20 +9,24 @@ already.  Only operations count that give the same bits for Python's real number
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
-from maxcode.policy.rules.python.arrays import asked_of, fit_in, numpy_of
+from maxcode.policy.rules.python.arrays import asked_of, fit_in, names_in, numpy_of
 from maxcode.policy.rules.python.edits import Reading
+from maxcode.policy.rules.python.lists import OF_INDICES
 from maxcode.policy.rules.python.loops import indented
 from maxcode.policy.rules.python.njit import Nest, compared, nests
 from maxcode.policy.rules.python.reading import reading
+from maxcode.policy.rules.python.script import Script
 from maxcode.policy.rules.python.turns import Unfit, fresh_in, indices
 from maxcode.policy.rules.python.vectorise import WARNINGS
 
 _NAME = "nest_on_lists"
+_THREADS = r"\b(?:concurrent|threading|_thread|joblib|ThreadPool\w*)\b"
 
 
 def nest_on_lists(unit: Unit) -> Iterable[Edit]:
@@ -47,12 +51,37 @@ def _check(nest: Nest) -> None:
     """Unfit if the nest stores nothing, or may store a whole number, which an array would make a real one."""
     if any(word in nest.read.script.text for word in WARNINGS):
         raise Unfit("the program says what becomes of numpy's warnings")
+    if re.search(_THREADS, nest.read.script.text) or any(
+        re.fullmatch(_THREADS, one) for one in nest.read.types.outside
+    ):
+        raise Unfit("another thread may store elements at the same time")
+    if _tells_errors(nest.read.script):
+        raise Unfit("an error of an index may be caught, whose words would differ")
     if not nest.stored:
         raise Unfit("it stores no elements")
     made = [one for one in ast.walk(nest.loop) if isinstance(one, ast.Assign)]
     stored = [one.value for one in made if isinstance(one.targets[0], ast.Subscript)]
     if whole := [one for one in stored if not _is_real(nest, one, frozenset())]:
         raise Unfit(f"{nest.read.script.source(whole[0])} may be a whole number")
+
+
+def _tells_errors(script: Script) -> bool:
+    """Whether the program looks at the words of an error of an index that it catches, and not only at its type."""
+    if re.search("exc_info|format_exc|print_exc|logging", script.text):
+        return True
+    for node in ast.walk(script.tree):
+        if isinstance(node, ast.ExceptHandler) and node.name and node.type is not None:
+            kinds = {one.id for one in ast.walk(node.type) if isinstance(one, ast.Name)}
+            inside = (one for part in node.body for one in names_in(part) if one.id == node.name)
+            calls = [(one, script.parents[one]) for one in inside]
+            shown = [one for one, call in calls if not (isinstance(call, ast.Call) and _asks_type(script, call, one))]
+            if shown and not kinds.isdisjoint(OF_INDICES | script.assigned):
+                return True
+    return False
+
+
+def _asks_type(script: Script, call: ast.Call, given: ast.Name) -> bool:
+    return given in call.args and script.is_builtin(call.func, "type", "isinstance")
 
 
 def _is_real(nest: Nest, node: ast.expr, seen: frozenset[str]) -> bool:

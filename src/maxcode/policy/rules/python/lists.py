@@ -16,7 +16,7 @@ from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Script, Variable
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_OF_INDICES = frozenset({"IndexError", "LookupError", "Exception", "BaseException"})
+OF_INDICES = frozenset({"IndexError", "LookupError", "Exception", "BaseException"})
 
 
 def set_lookup(unit: Unit) -> Iterable[Edit]:
@@ -235,8 +235,7 @@ def _tells_errors(script: Script) -> bool:
         return bool(handlers)
     types = [node.type for node in handlers if node.name and node.type]
     kinds = {one.id for kind in types for one in ast.walk(kind) if isinstance(one, ast.Name)}
-    values = {name for (_, name), nodes in script.bindings.items() if any(isinstance(one, ast.Name) for one in nodes)}
-    return not kinds.isdisjoint(_OF_INDICES | values)
+    return not kinds.isdisjoint(OF_INDICES | script.assigned)
 
 
 def _is_queue_method(found: tuple[str, ast.Call] | None) -> bool:

@@ -54,6 +54,11 @@ def _is_apart(read: Reading, moved: Sequence[ast.stmt]) -> bool:
         return False
     if any(isinstance(node, ast.Name) and node.id in ("NameError", "UnboundLocalError") for node in inside):
         return False  # its words would differ
+    made = [node.annotation for node in inside if isinstance(node, ast.AnnAssign)]
+    if any(isinstance(node, ast.Call | ast.NamedExpr) for one in made for node in ast.walk(one)):
+        return False  # a function does not work them out
+    if re.search("__annotations__|RecursionError", script.text):
+        return False  # one call more
     if any(isinstance(node, ast.Try | ast.TryStar) and _tells_names(script, node) for node in inside):
         return False
     own = [variable for variable in script.bindings if variable[0] is script.tree]

@@ -29,7 +29,9 @@ _HANDS_ON = frozenset(  # what ``with`` makes of these lets errors out
 )
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(builtins))
-_UNPREDICTABLE = frozenset({"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__"})
+_UNPREDICTABLE = frozenset(
+    {"eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__", "__builtins__"}
+)
 _MODULES = frozenset(
     {
         *(
@@ -50,6 +52,7 @@ _MODULES = frozenset(
     }
 )
 _ATTRIBUTES = frozenset({"settrace", "setprofile", "modules", "_getframe", "displayhook", "excepthook"})
+_OF_TEXTS = frozenset({"__init__", "__new__", "__str__", "__repr__", "__format__"})
 _USUAL = frozenset({"__init__", "__name__"})
 
 
@@ -141,8 +144,29 @@ class Script:
         for node in ast.walk(self.tree):
             if found := _unpredictable(node):
                 return found
+        if self._has_texts:
+            return "a class of texts with operators"
+        if patched := self._patched:
+            return f"{patched} is replaced"
         rebound = {name for _, name in self.bindings} & _BUILTINS
         return f"rebinds {min(rebound)}" if rebound else ""
+
+    @property
+    def _patched(self) -> str:
+        """What the program sets in a module that it imports; empty if nothing."""
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.Import)]
+        modules = {one.asname or one.name.partition(".")[0] for node in imports for one in node.names}
+        changed = (node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute))
+        names = (ast.unparse(node) for node in changed if not isinstance(node.ctx, ast.Load))
+        return next((name for name in names if name.partition(".")[0] in modules), "")
+
+    @property
+    def _has_texts(self) -> bool:
+        """Whether ``str``, ``repr`` or a text with values may give a text of a class with operators of its own."""
+        classes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef) and node.bases]
+        is_text = any(isinstance(base, ast.Name) and base.id == "str" for node in classes for base in node.bases)
+        made = (one.name for node in classes for one in node.body if isinstance(one, ast.FunctionDef))
+        return is_text and any(re.fullmatch("__.*__", name) and name not in _OF_TEXTS for name in made)
 
     def scope_of(self, node: ast.AST) -> ast.AST:
         """The innermost function, class or module around a node; what stands in a function's head is outside of it."""
@@ -198,6 +222,13 @@ class Script:
             name for (_, name), nodes in self.bindings.items() if not all(isinstance(one, imports) for one in nodes)
         )
 
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """The names that assignments, loops and the like bind: as a kind of error, one may be any."""
+        return frozenset(
+            name for (_, name), nodes in self.bindings.items() if any(isinstance(one, ast.Name) for one in nodes)
+        )
+
     def _binding_scope(self, node: ast.AST) -> ast.AST:
         if isinstance(node, ast.arg):
             return next(up for up in self.ancestors(node) if isinstance(up, _FUNCTIONS))
@@ -240,9 +271,9 @@ class Script:
         """Whether the function of a node goes on after an error in it: ``try``, and ``with`` of all but a few."""
         scope, found = self.scope_of(node), self.ancestors(node)
         around = itertools.takewhile(lambda up: up is not scope, found)
-        return any(isinstance(up, _TRIES) or (isinstance(up, ast.With) and not self._hands_on(up)) for up in around)
+        return any(isinstance(up, _TRIES) or (isinstance(up, ast.With) and not self.hands_on(up)) for up in around)
 
-    def _hands_on(self, block: ast.With) -> bool:
+    def hands_on(self, block: ast.With) -> bool:
         """Whether an error in a block certainly comes out of it."""
         calls = [item.context_expr.func for item in block.items if isinstance(item.context_expr, ast.Call)]
         names = [getattr(one, "attr", getattr(one, "id", "")) for one in calls]

@@ -56,6 +56,8 @@ def _is_beside(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id="os"), attr=name):
             return _BESIDE.match(name) is not None
+        case ast.Call(func=ast.Name(id="open"), args=[ast.Constant(value=1 | 2 | "/dev/stdout"), *_]):
+            return True
         case ast.Attribute(value=owner, attr="buffer" | "fileno"):
             return "stdin" not in ast.unparse(owner)
         case ast.Import(names=names):

@@ -22,7 +22,7 @@ from maxcode.policy.rules.python.loops import indented
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.turns import Turns, Unfit, indices, is_row
 
-WARNINGS = ("seterr", "errstate", "filterwarnings", "simplefilter")
+WARNINGS = ("seterr", "errstate", "filterwarnings", "simplefilter", "catch_warnings", "showwarning")
 _WIDE = 110  # characters of a line
 
 

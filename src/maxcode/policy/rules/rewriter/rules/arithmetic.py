@@ -61,7 +61,7 @@ def product_pow(unit: Unit) -> Iterator[Edit]:
 def short_mod(unit: Unit) -> Iterator[Edit]:
     """Uses the 32-bit division for ``a % b`` if both numbers are small; b must not be a constant."""
     found: Spots = {}
-    for node in unit.nodes("binary_expression"):
+    for node in unit.nodes("binary_expression") if not _changes_operands(unit) else ():
         operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
         if operator is None or right is None or text_of(operator) != "%":
             continue
@@ -130,6 +130,20 @@ def _is_constant(unit: Unit, variable: Variable) -> bool:
         inside += count
     declared = 1
     return inside > 0 and inside + declared == len(places)
+
+
+def _changes_operands(unit: Unit) -> bool:
+    """Whether a % of the program may change one of its sides, or return a reference to it."""
+    for function in unit.by_name.get("operator%", ()):
+        start, end = function.body.start_byte, function.body.end_byte
+        own = {v.name for v in unit.variables if v.home == function}
+        own |= {one.name for one in function.parameters if one.kind == "value"}
+        by_reference = (
+            function.declarator.parent is not None and function.declarator.parent.type == "reference_declarator"
+        )
+        if by_reference or effects(unit).of(start, end).writes - own:
+            return True
+    return "operator" in unit.shared
 
 
 def _in_condition(node: Node) -> bool:

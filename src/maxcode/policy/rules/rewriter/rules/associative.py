@@ -20,8 +20,11 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     behind,
     closing,
     declarations,
+    keeps_argument,
     only_methods,
+    returns_element,
     retyped,
+    tells,
     uses,
 )
 
@@ -35,6 +38,7 @@ _WALKS = words("next prev advance distance for_each copy count_if accumulate vec
 _PAGED = words("count find end erase clear size empty insert")
 _SORTED = words("count find end erase clear size empty insert begin rbegin rend lower_bound upper_bound emplace")
 _POSITIONS = words("find lower_bound upper_bound begin end rbegin insert")
+_KEEPS = words("push_back emplace_back push emplace make_pair")
 _CHANGES = words("insert erase emplace clear")
 _INTEGER = re.compile(
     r"(unsigned |signed )?(int|long|long long|short|char|long int|long long int)|unsigned|size_t|u?int\d+_t"
@@ -48,7 +52,10 @@ def hash_table(unit: Unit) -> Iterator[Edit]:
     """Turns a map or set into a hash table; the program must not iterate over it, need its order or use it as a
     whole."""
     for found in declarations(unit, "map", "set", "unordered_map", "unordered_set"):
-        if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED):
+        told = {"at"} if "what" in unit.words else set()  # the words of an error
+        if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED - told):
+            continue
+        if tells(unit, found.arguments[-1]):
             continue
         face = "map" if found.template.endswith("map") else "set"
         for kind, name in (("pooled", f"mxr::hash_{face}"), ("standard", f"mxr::std_{face}")):
@@ -78,7 +85,12 @@ def flat_set(unit: Unit) -> Iterator[Edit]:
     for found in declarations(unit, "set"):
         if len(found.arguments) != 1 or found.is_array or any(v.value for v in found.variables):
             continue
-        if all(_is_sorted_use(unit, v) and not _held(unit, v) and not _typed(unit, v) for v in found.variables):
+        if tells(unit, found.arguments[0]):
+            continue
+        if all(
+            _is_sorted_use(unit, v) and not _held(unit, v) and not _typed(unit, v) and not _refers(unit, v)
+            for v in found.variables
+        ):
             for room in FLAT_ROOM:
                 new = NewType(f"mxr::flat_set<{found.arguments[0]}, {room}>", "flat_set", "a sorted vector")
                 yield retyped(unit, "flat_set", found, (("room", room),), new)
@@ -123,7 +135,12 @@ def _is_set(type_text: str | None, subscripts: int) -> bool:
     return re.fullmatch(r"(multi)?set<([^,<>]+|pair<[^<>]+>)>", type_text or "") is not None
 
 
-_WIDER = {"int": r"double|float|long|unsigned|size_t|u?int64_t", "long": r"double|float|unsigned|size_t|uint64_t"}
+_WIDER = {
+    "int": r"double|float|long|unsigned|size_t|u?int64_t",
+    "long": r"double|float|unsigned|size_t|uint64_t",
+    "short": r"double|float|int|long|unsigned|size_t|u?int\d+_t",
+}
+_SHORT = re.compile(r"\b(?:char|short|u?int8_t|u?int16_t)\b")
 
 
 def _keeps(unit: Unit, kind: str, sought: Node) -> bool:
@@ -131,7 +148,8 @@ def _keeps(unit: Unit, kind: str, sought: Node) -> bool:
     element = re.sub(r"^(?:vector<)*(?:multi)?set<|>+$", "", kind)
     if not _INTEGER.fullmatch(element):
         return True
-    wider = _WIDER["long" if "long" in element else "int"]
+    wider = _WIDER["short" if _SHORT.search(element) else "long" if "long" in element else "int"]
+    wider += r"|^\d{3,}" if _SHORT.search(element) else ""
     said = [
         text_of(one) for one in walk(sought) if one.type in ("number_literal", "primitive_type", "sized_type_specifier")
     ]
@@ -243,12 +261,34 @@ def _held(unit: Unit, variable: Variable) -> bool:
             continue
         if held[k - 1] == "=" and _changes_around(held, k, variable.name):
             return True
+        if held[k - 1] == "(" and held[k - 2] in _KEEPS:
+            return True
         if held[k - 1] == "return" or (held[k - 1] == "=" and _outlives(held, held[k - 2], k, variable.name)):
             return True
     return any(
         texts[j] == ":" and texts[j + 1] == variable.name and _changes(texts, j, variable.name)
         for j in range(len(texts) - 1)
     )
+
+
+def _refers(unit: Unit, variable: Variable) -> bool:
+    """Whether a reference to an element is kept: ``auto &x = *s.begin();`` or ``f(*s.begin())`` with a reference."""
+    if returns_element(unit, variable):
+        return True
+    names = {variable.name} | _iterators(unit, variable)
+    texts = [*(token.text for token in expanded(unit, *variable.scope)), "", "", ""]
+    for k, text in enumerate(texts):
+        if text not in names or (texts[k - 1] != "*" and texts[k + 1] != "->"):
+            continue
+        start = k
+        while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
+            start -= 1
+        before = texts[start:k]
+        if ("=" in before and "&" in before) or keeps_argument(
+            unit, texts[start - 2] if texts[start - 1] == "(" else ""
+        ):
+            return True
+    return False
 
 
 def _outlives(texts: list[str], iterator: str, position: int, container: str) -> bool:

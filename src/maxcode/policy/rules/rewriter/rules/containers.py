@@ -14,8 +14,9 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet, Value
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import returns_address
 from maxcode.code.cpp.views import classes
-from maxcode.code.cpp.words import words
+from maxcode.code.cpp.words import PRINTS
 from maxcode.code.source import text_of, walk
 
 
@@ -83,7 +84,6 @@ _PLAIN = re.compile(
     r"(unsigned |signed )?(int|long|long long|short|char|bool|long int|long long int|double|float|long double)"
     r"|unsigned|size_t|u?int\d+_t|string"
 )
-_PRINTS = words("cout cerr clog printf fprintf puts putchar fputs write")
 _OF_OTHERS = re.compile(r"(?:pair|tuple|vector|array|deque|set|map|list|unique_ptr|shared_ptr|optional)<(.*)>")
 
 
@@ -95,7 +95,7 @@ def fillable(unit: Unit, type_text: str) -> bool:
     if kind.endswith("*") or _PLAIN.fullmatch(kind):
         return True
     if (inner := _OF_OTHERS.fullmatch(kind)) is not None:
-        return all(part.isdigit() or fillable(unit, part) for part in _split(inner[1]))
+        return all(part.isdigit() or fillable(unit, part) for part in split_arguments(inner[1]))
     name = kind.removeprefix("struct ")
     bodies = (node.child_by_field_name("body") for node in classes(unit).get(name, ()))
     body = next((text_of(one) for one in bodies if one is not None), None)
@@ -118,7 +118,7 @@ def _telling(unit: Unit) -> bool:
             continue
         done = effects(unit).of(node.end_byte, whole.end_byte)
         parts = [done, *(effects(unit).closure(called) for called in done.calls)]
-        if any(part.opaque or part.writes & lasting or part.words & _PRINTS for part in parts):
+        if any(part.opaque or part.writes & lasting or part.words & PRINTS for part in parts):
             return True
     return False
 
@@ -132,11 +132,11 @@ def ordered(unit: Unit, type_text: str) -> bool:
     """Whether equal values of a type cannot be told apart: integers, strings and pairs of them."""
     kind = unit.resolve(type_text)
     if kind.startswith("pair<") and kind.endswith(">"):
-        return all(ordered(unit, part) for part in _split(kind[5:-1]))
+        return all(ordered(unit, part) for part in split_arguments(kind[5:-1]))
     return _PLAIN.fullmatch(kind) is not None and not {"double", "float"} & {*kind.split()}
 
 
-def _split(inside: str) -> list[str]:
+def split_arguments(inside: str) -> list[str]:
     """The arguments of a template, split at the commas outside brackets."""
     parts, depth = [""], 0
     for ch in inside:
@@ -214,6 +214,23 @@ def only_methods(unit: Unit, variable: Variable, methods: frozenset[str], subscr
         if not (subscript and texts[at] == "[") and not (texts[at] == "." and texts[at + 1] in methods):
             return False
     return True
+
+
+def keeps_argument(unit: Unit, called: str) -> bool:
+    """Whether a function of the program may keep a reference to its argument while it runs."""
+    if called in unit.by_name:
+        return any(p.kind != "value" for function in unit.by_name[called] for p in function.parameters)
+    return called in unit.shared or any(v.name == called for v in unit.variables)
+
+
+def returns_element(unit: Unit, variable: Variable) -> bool:
+    """Whether a function that returns a reference or an address may return that of an element."""
+    for node in unit.nodes("return_statement") if variable.lasts else ():
+        home = unit.home(node.start_byte)
+        named = any(one.type == "identifier" and text_of(one) == variable.name for one in walk(node))
+        if named and (home is None or returns_address(unit, home)):
+            return True
+    return False
 
 
 def retyped(unit: Unit, rule: str, found: Declared, params: tuple[tuple[str, Value], ...], new: NewType) -> Edit:

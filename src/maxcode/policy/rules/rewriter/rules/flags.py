@@ -15,6 +15,7 @@ from maxcode.code.source import Patch, text_of
 OPTIMIZE = ("unroll-loops", "no-math-errno,no-trapping-math", "prefetch-loop-arrays", "O2")
 TARGETS = ("popcnt,bmi,bmi2,lzcnt", "avx2", "avx2,bmi,bmi2,lzcnt,popcnt")  # without fma, which would change results
 FAST = ("fast-math", "fast-math with fma")
+_NAMED = frozenset({"typeid", "type_index", "__PRETTY_FUNCTION__", "dlsym"})
 KINDS = ("always_inline", "flatten", "noinline")
 
 
@@ -77,7 +78,7 @@ def anonymous_namespace(unit: Unit) -> Iterator[Edit]:
     main = unit.main
     if main is None or main.node.parent is None or main.node.parent.type != "translation_unit":
         return
-    if unit.others or "-Werror" in unit.flags or not _is_last(unit, main):
+    if unit.others or "-Werror" in unit.flags or not _is_last(unit, main) or unit.words & _NAMED:
         return
     start = max([unit.prelude, *(end for _, end in unit.runtime)])
     stop = main.node.start_byte

@@ -11,6 +11,7 @@ from maxcode.code.source import text_of
 
 _DIRECTIVE = re.compile(r"%(?P<how>[-+ 0#]*\d*(?:\.\d+)?)(?P<kind>(?:hh|h|ll|l|L|I64|q|z|j|t)?[a-zA-Z])")
 _END = re.compile(r"(?<!\\)(?:\\\\)*\\(?:000|0{1,2}(?![0-7])|x0+(?![0-9a-fA-F]))")  # a zero ends a format
+_PERCENT = re.compile(r"(?<!\\)(?:\\\\)*\\(?:0?45(?![0-7])|x0*25(?![0-9a-fA-F]))")  # by its number
 _BLANK = re.compile(r"(?: |\t|\\[tnvfr])+")
 
 # conversion of scanf: (C++ argument, letter of the C runtime)
@@ -55,7 +56,7 @@ class Part(NamedTuple):
 def parts(node: Node) -> list[Part] | None:
     """The parts of a plain string literal as a format; None if it is not a plain literal."""
     source = text_of(node)
-    if node.type != "string_literal" or not source.startswith('"') or _END.search(source):
+    if node.type != "string_literal" or not source.startswith('"') or _END.search(source) or _PERCENT.search(source):
         return None
     inside, found, position = source[1:-1], [Part("")], 0
     while position < len(inside):

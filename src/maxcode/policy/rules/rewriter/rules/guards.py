@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -17,9 +17,13 @@ from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import ancestor, parameter
 from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unnamed import unnamed
+from maxcode.code.cpp.views import classes
 from maxcode.code.cpp.watched import is_watched
-from maxcode.code.source import Token, text_of, tokens, walk
+from maxcode.code.cpp.words import PURE, READING
+from maxcode.code.source import Patch, Token, text_of, tokens, walk
 from maxcode.policy.rules.rewriter.runtime import piece
 
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
@@ -30,6 +34,7 @@ _CONDITIONAL = frozenset({"if", "ifdef", "ifndef", "else", "elif", "endif"})
 _KEYWORDS = frozenset({"auto", "const", "int", "long", "unsigned", "short", "char", "float", "double", "for", "if",
                        "return", "static", "void", "struct"})  # fmt: skip
 _WRITTEN = re.compile(r"(?:\bmxr::|\bstd::|\.)\s*(\w+)|\b(lane|result|a|b|mxr_\w+)\b")
+_THREADS = frozenset({"thread", "jthread", "async", "pthread_create", "thrd_create", "execution", "tbb", "cilk_spawn"})
 _OLD_CPP = frozenset({"c++98", "gnu++98", "c++03", "gnu++03"})
 _CPP_11 = frozenset({"c++11", "gnu++11", "c++0x", "gnu++0x"})
 _CPP_14 = frozenset({"c++14", "gnu++14", "c++1y", "gnu++1y"})
@@ -226,6 +231,55 @@ def _standard_allows(unit: Unit, edit: Edit, texts: list[str]) -> bool:
 
 def _words(text: str) -> set[str]:
     return {token.text for token in tokens(text) if token.is_word}
+
+
+def runs_threads(unit: Unit) -> bool:
+    """Whether the program may run several threads."""
+    return not unit.words.isdisjoint(_THREADS) or {"omp", "parallel"} <= unit.words
+
+
+def may_wait(unit: Unit, loop: Node) -> bool:
+    """Whether a loop may see what another thread does: it calls something, takes a lock, or holds a pragma."""
+    here = effects(unit).of(loop.start_byte, loop.end_byte)
+    locks = any("lock" in word or "guard" in word for word in here.words)
+    inside = (
+        n for n in unit.nodes("preproc_call", "field_expression") if loop.start_byte <= n.start_byte < loop.end_byte
+    )
+    waits = any(
+        n.type == "preproc_call" or (_is_called(n) and text_of(n).rsplit(".")[-1] not in READING) for n in inside
+    )
+    return bool(here.calls) or here.opaque or bool(here.outside - PURE) or locks or waits
+
+
+def _is_called(node: Node) -> bool:
+    return node.parent is not None and node.parent.child_by_field_name("function") == node
+
+
+def are_in_first_thread(unit: Unit, patches: Sequence[Patch]) -> bool:
+    """Whether no other thread than the first runs what is changed."""
+    if not runs_threads(unit):
+        return True
+    others: list[Node | None] = [*unit.nodes("lambda_expression")]
+    others += [node.next_named_sibling for node in unit.nodes("preproc_call") if "omp" in text_of(node)]
+    starts = [patch.start for patch in patches]
+    inside = any(node is None or node.start_byte <= at < node.end_byte for node in others for at in starts)
+    return unit.main is not None and all(unit.home(at) == unit.main for at in starts) and not inside
+
+
+def runs_before_main(unit: Unit, names: Collection[str]) -> bool:
+    """Whether code that uses one of these names may run before main: a constructor, or the value of a global."""
+    made = [v for v in unit.variables if ancestor(v.node, "function_definition") is None]
+    spans = [v.value for v in made if v.value is not None]
+    spans += [
+        value
+        for node in unit.nodes("init_declarator")
+        if ancestor(node, "function_definition") is None and (value := node.child_by_field_name("value")) is not None
+    ]
+    objects = any(not classes(unit).keys().isdisjoint(re.findall(r"\w+", unit.resolve(v.type))) for v in made)
+    parts = [effects(unit).of(node.start_byte, node.end_byte) for node in spans]
+    parts += [effects(unit).of(*code.span) for code in unnamed(unit)] if objects else []
+    parts += [effects(unit).closure(name) for part in [*parts] for name in sorted(part.calls)]
+    return "constructor" in unit.words or any(not (part.words | part.outside).isdisjoint(names) for part in parts)
 
 
 def owns_new(unit: Unit) -> bool:

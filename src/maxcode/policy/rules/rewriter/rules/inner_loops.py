@@ -14,8 +14,8 @@ from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import untouched
-from maxcode.policy.rules.rewriter.rules.guards import declares, held
+from maxcode.policy.rules.rewriter.rules.aliasing import are_apart, untouched
+from maxcode.policy.rules.rewriter.rules.guards import declares, held, may_wait, runs_threads
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     canonical,
@@ -66,7 +66,7 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
 def hoist(unit: Unit) -> Iterator[Edit]:
     """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that does not change its operands."""
     for loop in unit.nodes("for_statement", "while_statement"):
-        if held(unit, loop) or _names_all(unit):
+        if held(unit, loop) or _names_all(unit) or (runs_threads(unit) and may_wait(unit, loop)):
             continue
         found: dict[str, list[Node]] = {}
         for node in _inside(unit, loop):
@@ -77,6 +77,8 @@ def hoist(unit: Unit) -> Iterator[Edit]:
                 found.setdefault("".join(text_of(node).split()), []).append(node)
         for text, spots in found.items():
             name = "mxr_" + "".join(ch if ch.isalnum() else "_" for ch in text)[:24].strip("_")
+            while name in unit.words:  # that of an earlier edit
+                name += "_"
             kind = "const auto" if unit.language == "cpp" else "const __auto_type"
             start = next((pragma.start_byte for pragma in pragmas(loop)), loop.start_byte)
             indent = unit.indent(start)
@@ -100,6 +102,8 @@ def local_sum(unit: Unit) -> Iterator[Edit]:
         if held(unit, node) or unit.words & {"atomic", "_Atomic", "volatile"}:
             continue
         if statements(loop.body) != [one.node] or moves or mentions(one.value, one.array):
+            continue
+        if not are_apart(unit, {one.array}, *loop.header):
             continue
         if names(unit, loop.header) & {one.array} or "map<" in (unit.type_of(one.array, node.start_byte) or "map<"):
             continue
@@ -128,9 +132,11 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
         name, kind, value = summed
         if name in names(unit, loop.header) or not effects(unit).pure(value) or mentions(value, "lane"):
             continue
-        if not ends_are_pure(unit, loop):
+        if not ends_are_pure(unit, loop) or held(unit, node):
             continue
-        if held(unit, node):
+        if not are_apart(unit, {name}, node.start_byte, node.end_byte, arrays=True):
+            continue
+        if not {f"{name}_lane", f"{loop.var}_done"}.isdisjoint(names(unit, (node.start_byte, node.end_byte))):
             continue
         for lanes in LANES:
             change = Change((unit.replace(node, _lanes(unit, loop, (name, kind, text_of(value)), lanes)),))

@@ -6,6 +6,7 @@ function that cannot be replaced is not changed.  Neither is a program that flus
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 
@@ -17,7 +18,13 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, Token, text_of
 from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
-from maxcode.policy.rules.rewriter.rules.guards import has_stream_of_its_own, standard_of
+from maxcode.policy.rules.rewriter.rules.guards import (
+    are_in_first_thread,
+    has_stream_of_its_own,
+    runs_before_main,
+    runs_threads,
+    standard_of,
+)
 from maxcode.policy.rules.rewriter.rules.passing import outer_writes
 
 Replacement = Callable[[Unit, str, Node, list[Node]], str | None]
@@ -38,20 +45,20 @@ _OTHER_WRITERS = _OTHER_STDIO_OUT | words(
     "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
     "_exit _Exit abort terminate quick_exit println vprint_unicode constructor destructor"
 )
-_DIRECT = ("write", "writev", "dprintf", "syscall")
+_DIRECT_IN = ("read", "readv", "syscall", "dup2", "dup3")
+_DIRECT = ("write", "writev", "dprintf", "syscall", "dup2", "dup3")
 _MANIPULATORS = words("hex oct left right internal ends")  # not supported behind <<
 _CIN_METHODS = words("get peek ignore eof fail good bad clear tie sync_with_stdio exceptions failbit badbit")
 _COUT_METHODS = words("precision setf put tie sync_with_stdio")
 
 
 _ENDS_EARLY = words(
-    "_exit _Exit abort terminate quick_exit fork vfork system popen execl execv execvp raise kill signal "
-    "sigaction alarm"
+    "_exit _Exit abort terminate quick_exit fork vfork system popen execl execlp execle execv execve execvp execvpe "
+    "posix_spawn posix_spawnp raise kill signal sigaction alarm"
 )
 _RENAMED = words("cin cout scanf printf getchar getchar_unlocked putchar putchar_unlocked puts fgets getline")
 _OWN_BUFFERS = words("streambuf stringbuf filebuf basic_streambuf basic_stringbuf basic_filebuf")
-_STARTS = words("fork vfork system popen execl execlp execle execv execvp execvpe")
-_THREADS = words("thread jthread async pthread_create thrd_create")
+_STARTS = _ENDS_EARLY - words("_exit _Exit abort terminate quick_exit raise kill signal sigaction alarm")
 _LEAVES = words("exit longjmp siglongjmp")
 _THROWS = words("at substr get value any_cast new stoi stol stoll stoul stoull stof stod stold")
 _IN = words("cin scanf getchar getchar_unlocked fgets getline")
@@ -77,7 +84,7 @@ def interactive(unit: Unit) -> bool:
 
 def fast_in(unit: Unit) -> Iterator[Edit]:
     """Replaces std::cin, scanf, fgets and getchar by a buffered reader; these must read the whole input."""
-    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, "read", "readv", "syscall"):
+    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, *_DIRECT_IN):
         return
     if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & _STARTS:
         return
@@ -90,6 +97,8 @@ def fast_in(unit: Unit) -> Iterator[Edit]:
         return
     name = "mxr_take" if unit.language == "c" else "mxr::in.next"
     patches += scans + lines + [_renamed(unit, k, name) for k in _positions(unit, ("getchar", "getchar_unlocked"))]
+    if not are_in_first_thread(unit, patches):
+        return
     yield from _sized(unit, "fast_in", "reader", patches, "reads standard input through a large buffer")
 
 
@@ -99,13 +108,13 @@ def fast_out(unit: Unit) -> Iterator[Edit]:
         return
     if unit.shared & (_OUT | _OTHER_WRITERS) or unit.macros.keys() & _RENAMED or _ends_early(unit):
         return
-    if _reads_locale(unit) or unit.words & _THREADS or _is_apart(unit, "cout", _STDIO_OUT):
+    if _reads_locale(unit) or _is_apart(unit, "cout", _STDIO_OUT) or (runs_threads(unit) and "exit" in unit.words):
         return
     if any(text_of(given[0]) != "stderr" for _, _, given in unit.calls("fprintf") if given):
         return
     patches = _replaced_cout(unit)
     calls = _replaced_calls(unit, _STDIO_OUT, _print_call)
-    if patches is None or calls is None:
+    if patches is None or calls is None or not are_in_first_thread(unit, patches + calls):
         return
     yield from _sized(unit, "fast_out", "writer", patches + calls, "collects standard output in a large buffer")
 
@@ -115,9 +124,11 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
     known = unit.words
     if not known & {"cin", "cout"} or "sync_with_stdio" in known or interactive(unit) or unit.main is None:
         return
-    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT) or known & _THREADS:
+    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
         return
-    if known & (_OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf"}):
+    others = _OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf", "wcin", "wcout", "readsome"}
+    used = [_renamed(unit, k, "") for k in _positions(unit, ("cin", "cout"))]
+    if known & others or runs_before_main(unit, {"cin", "cout"}) or not are_in_first_thread(unit, used):
         return
     start, indent = unit.main.body.start_byte + 1, f"\n{unit.step}"
     lines = unit.lines_of(unit.main.declarator)
@@ -139,6 +150,8 @@ def stdio_buffer(unit: Unit) -> Iterator[Edit]:
         return
     if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT) or _is_apart(unit, "cout", _STDIO_OUT):
         return
+    if unit.calls("main") or runs_before_main(unit, _IN | _OUT | _OTHER_STDIO_IN | _OTHER_STDIO_OUT):
+        return
     used = [name for name, stdio in (("stdin", _STDIO_IN), ("stdout", _STDIO_OUT)) if known & {*stdio}]
     start = unit.main.body.start_byte + 1
     for size in BUFFERS if used else ():
@@ -154,7 +167,7 @@ def stdio_buffer(unit: Unit) -> Iterator[Edit]:
 def unlocked(unit: Unit) -> Iterator[Edit]:
     """Reads and writes single characters without locking the stream each time; one thread only."""
     known = {"getchar", "putchar", "getchar_unlocked", "putchar_unlocked"}
-    if unit.words & words("thread async pthread_create omp") or known & (unit.macros.keys() | unit.by_name.keys()):
+    if runs_threads(unit) or known & (unit.macros.keys() | unit.by_name.keys()):
         return
     if unit.language == "c" and re.match(r"c\d|iso", standard_of(unit)) and "_GNU_SOURCE" not in unit.words:
         return
@@ -176,7 +189,7 @@ def newline(unit: Unit) -> Iterator[Edit]:
     if unit.words & _OWN_BUFFERS:
         return
     files = {token.text for token in unit.tokens if not token.directive} | unit.shared
-    if files & {"ofstream", "fstream"} and files & {"ifstream", "fstream", "fopen", "open", "rename"}:
+    if files & {"ofstream", "fstream"} and files & words("ifstream fstream fopen open rename stat app filesystem"):
         return  # what one stream has written may be read by another one
     unsynced = "sync_with_stdio" in unit.words and unit.words & (_OTHER_STDIO_OUT | {*_STDIO_OUT})
     if unsynced or has_stream_of_its_own(unit):
@@ -290,13 +303,8 @@ def _replaced_cout(unit: Unit) -> list[Patch] | None:
 def _sets_only_fixed(unit: Unit, method: int) -> bool:
     if unit.tokens[method].text != "setf":
         return True
-    allowed = {"(", "ios", "ios_base", "std", "::", "fixed", ",", "floatfield"}
-    for token in unit.tokens[method + 1 :]:
-        if token.text == ")":
-            return True
-        if token.text not in allowed:
-            return False
-    return False
+    given = itertools.takewhile(lambda token: token.text != ")", unit.tokens[method + 1 :])
+    return {token.text for token in given} <= {"(", "ios", "ios_base", "std", "::", "fixed", ",", "floatfield"}
 
 
 def _replaced_calls(unit: Unit, names: tuple[str, ...], replacement: Replacement) -> list[Patch] | None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Variable, first_child
+from maxcode.code.cpp.declarations import Variable, ancestor, first_child
 from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
@@ -18,10 +18,12 @@ PADS = (8, 16)
 
 
 class Uses(NamedTuple):
-    """The subscripts of each ``a[i][j]``, and the number of uses of a row ``a[i]`` alone."""
+    """The subscripts of each ``a[i][j]``, the number of uses of a row ``a[i]`` alone, and whether somebody asks for the
+    size of the whole."""
 
     pairs: list[tuple[Node, Node]]
     rows: int
+    sizes: bool
 
 
 def swap_dimensions(unit: Unit) -> Iterator[Edit]:
@@ -48,7 +50,8 @@ def pad_rows(unit: Unit) -> Iterator[Edit]:
         if len(variable.dims) != 2 or "+" in variable.dims[1] or variable.form != "array" or variable.value is not None:
             continue
         sizes = _sizes(unit, variable)
-        if sizes is None or _uses(unit, variable) is None:
+        found = _uses(unit, variable)
+        if sizes is None or found is None or found.sizes:
             continue
         for pad in PADS:
             patch = Patch(sizes[1].end_byte, sizes[1].end_byte, f" + {pad}")
@@ -85,7 +88,7 @@ def _uses(unit: Unit, variable: Variable) -> Uses | None:
     if len(spots) != len(nodes):
         return None
     pairs: list[tuple[Node, Node]] = []
-    rows = 0
+    rows, sizes = 0, False
     for node in nodes:
         if variable.node.start_byte <= node.start_byte < variable.node.end_byte:
             continue
@@ -93,15 +96,18 @@ def _uses(unit: Unit, variable: Variable) -> Uses | None:
         second = _subscript(first[0]) if first is not None else None
         if first is None and not _is_cleared(node, name):
             return None
+        sizes = sizes or (first is None and not _is_in_memset(node))
         if first is not None and second is not None:
             if _is_start(second[0], first[1], second[1]):
                 return None
             pairs.append((first[1], second[1]))
         elif first is not None:
             rows += 1
+            if text_of(first[1]) == "0":  # it may stand for the whole array
+                return None
             if first[0].parent is not None and first[0].parent.type in ("pointer_expression", "sizeof_expression"):
                 return None
-    return Uses(pairs, rows)
+    return Uses(pairs, rows, sizes)
 
 
 def _is_start(element: Node, first: Node, second: Node) -> bool:
@@ -121,6 +127,13 @@ def _subscript(node: Node) -> tuple[Node, Node] | None:
         return None
     inner = first_child(listed) if listed.type == "subscript_argument_list" else listed
     return (around, inner) if inner is not None else None
+
+
+def _is_in_memset(node: Node) -> bool:
+    """Whether the size or the name of an array is an argument of memset."""
+    call = ancestor(node, "call_expression")
+    function = call.child_by_field_name("function") if call is not None else None
+    return function is not None and text_of(function).removeprefix("std::") == "memset"
 
 
 def _is_cleared(node: Node, name: str) -> bool:

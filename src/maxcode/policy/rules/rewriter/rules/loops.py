@@ -16,6 +16,7 @@ from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import are_apart
 from maxcode.policy.rules.rewriter.rules.guards import held
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
@@ -64,6 +65,8 @@ def tile(unit: Unit) -> Iterator[Edit]:
                 or may_fail(loop)
                 or _has_fraction(unit, loop.bound)
                 or loop.var.startswith("tile_")
+                or names(unit, (outermost.node.start_byte, outermost.node.end_byte))
+                & {f"{loop.var}_end", f"tile_{loop.var}"}
                 or any(p.var == f"tile_{loop.var}" for p in passed)
             ):
                 continue
@@ -93,6 +96,9 @@ def expand(unit: Unit) -> Iterator[Edit]:
         if inner is None or names(unit, inner.header) & {outer.var} or may_fail(inner):
             continue
         if not ends_are_pure(unit, outer) or not ends_are_pure(unit, inner):
+            continue
+        last = store(parts[-1]) if len(parts) == 3 else store(parts[0])
+        if last is None or not are_apart(unit, {last.array}, node.start_byte, node.end_byte):
             continue
         text = _in_place(unit, outer, inner, parts) if len(parts) == 2 else _through_row(unit, outer, inner, parts)
         if text is not None:
@@ -193,10 +199,12 @@ def _through_row(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str
     )
     if name is None or value is None or summed is None or text_of(name) != summed[0] or not typed:
         return None
-    pieces = [value, summed[2], last.value, *last.subscripts]
+    pieces, around = [value, summed[2], last.value, *last.subscripts], (outer.node.start_byte, outer.node.end_byte)
     if not all(effects(unit).pure(piece) for piece in pieces) or mentions(summed[2], summed[0]):
         return None
     if not _row_is_safe(unit, outer, inner, last, [value, summed[2]]):
+        return None
+    if _has_fraction(unit, outer.bound) or f"{summed[0]}_row" in names(unit, around):
         return None
     return _row_text(unit, outer, inner, (text_of(kind), summed[0], text_of(value), text_of(parts[2])), body[0])
 

@@ -8,7 +8,7 @@ from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of
-from maxcode.policy.rules.rewriter.rules.guards import owns_new
+from maxcode.policy.rules.rewriter.rules.guards import owns_new, runs_threads
 from maxcode.policy.rules.rewriter.runtime import holds
 
 CHUNKS = (1 << 14, 1 << 16, 1 << 18)
@@ -17,14 +17,13 @@ TOP_PADS = (1 << 16, 1 << 20, 1 << 24)
 
 _NODES = words("map set multiset multimap list unordered_map unordered_set new deque queue shared_ptr unique_ptr")
 _BLOCKS = words("vector string malloc calloc realloc")
-_THREADS = words("thread async pthread_create jthread omp execution")
 
 
 def pool_alloc(unit: Unit) -> Iterator[Edit]:
     """Serves small allocations from lists by size; one thread only, and the program must not define operator new."""
     known = unit.words
     if (
-        known & _THREADS
+        runs_threads(unit)
         or not known & (_NODES | _BLOCKS)
         or holds(unit, "pool")
         or owns_new(unit)
@@ -61,7 +60,7 @@ def skip_teardown(unit: Unit) -> Iterator[Edit]:
     if main is None or not known & (_NODES | {"vector", "string"}) or holds(unit, "leave") or "atexit" in known:
         return
     streams = "iostream" in known or "stdc" in known
-    if unit.nodes("destructor_name") or known & _THREADS or not streams or "quick_exit" in known:
+    if unit.nodes("destructor_name") or runs_threads(unit) or not streams or "quick_exit" in known:
         return
     inside = [child for child in main.body.named_children if child.type != "comment"]
     last = inside[-1] if inside else None

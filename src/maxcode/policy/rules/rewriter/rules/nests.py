@@ -24,7 +24,7 @@ from maxcode.code.cpp.words import PURE
 from maxcode.code.polyhedral.dependences import Access, Level, Vector, delinearised, pairs, vectors
 from maxcode.code.polyhedral.polynomials import Poly, added, names_in, number, polynomial, renamed
 from maxcode.code.source import text_of, walk
-from maxcode.policy.rules.rewriter.rules.aliasing import is_hidden, stores_plainly
+from maxcode.policy.rules.rewriter.rules.aliasing import are_apart, is_hidden, stores_plainly
 from maxcode.policy.rules.rewriter.rules.guards import held
 
 
@@ -289,6 +289,8 @@ def _nest(unit: Unit, loops: list[Loop]) -> Nest | None:
         head = effects(unit).of(start, end)
         if head.calls or head.opaque or head.outside - PURE or head.words & targets:
             return None
+        if not are_apart(unit, targets, start, end):
+            return None
     return nest
 
 
@@ -338,7 +340,8 @@ def _alone(unit: Unit, body: Node, stores: list[Store]) -> bool:
             read.add(where[0])
         if node.type in ("pointer_expression", "lambda_expression", "field_expression", "ERROR"):
             return False
-    return all(distinct(unit, target, other, body.start_byte) for target in places for other in read - {target})
+    apart = are_apart(unit, places, body.start_byte, body.end_byte)
+    return apart and all(distinct(unit, one, other, body.start_byte) for one in places for other in read - {one})
 
 
 def _is_place(node: Node, place: str) -> bool:

@@ -8,16 +8,18 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.aliases import distinct
-from maxcode.code.cpp.declarations import Function, Parameter, ancestor, parameter
+from maxcode.code.cpp.aliases import addresses, distinct
+from maxcode.code.cpp.declarations import Function, Parameter, Variable, ancestor, parameter
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.points_to import is_only_called
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.cpp.views import classes
+from maxcode.code.cpp.unnamed import shown_by
+from maxcode.code.cpp.views import classes, shows
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
-from maxcode.policy.rules.rewriter.rules.containers import tells
+from maxcode.policy.rules.rewriter.rules.containers import split_arguments, tells
+from maxcode.policy.rules.rewriter.rules.guards import may_wait, runs_threads
 
 _HEAVY = re.compile(
     r"(vector|string|map|set|multiset|multimap|deque|list|unordered_\w+|pair|tuple|array|bitset)\b(?!.*[*&]$)"
@@ -73,6 +75,8 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
         root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
         if tells(unit, unit.type_of(root, whole.start_byte) or text_of(kind)):
             continue
+        if runs_threads(unit) and may_wait(unit, body):
+            continue  # the copy may be made because another thread changes the element
         if not untouched(unit, whole, node.start_byte, node.end_byte):
             continue  # it may be changed under another name
         patches = (Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&"))
@@ -92,10 +96,11 @@ def restrict(unit: Unit) -> Iterator[Edit]:
             or "restrict" in text_of(function.declarator)
         ):
             continue
-        start, end = function.body.start_byte, function.body.end_byte
-        arrays = {v.name for v in unit.variables if v.home is None} & effects(unit).of(start, end).words
+        start = function.body.start_byte
+        arrays = {v.name for v in unit.variables if v.lasts} & effects(unit).closure(function.name).words
         names = [p.name for p in pointers]
-        pairs = [(a, b) for k, a in enumerate(names) for b in [*names[k + 1 :], *sorted(arrays)]]
+        others = {function.parameters[at].name for at in addresses(unit, function)} - {*names, ""}
+        pairs = [(a, b) for k, a in enumerate(names) for b in [*names[k + 1 :], *sorted(arrays | others)]]
         if _moves(unit, function, names) or not all(distinct(unit, a, b, start + 1) for a, b in pairs):
             continue
         spots = [spot for p in pointers if (spot := _pointer_name(p)) is not None]
@@ -227,29 +232,55 @@ def outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
     for reached in whole.calls:
         for function in unit.by_name.get(reached, []):
             inside = effects(unit).of(function.body.start_byte, function.body.end_byte).writes
-            own = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")}
+            local = (v for v in unit.variables if v.home == function and not v.lasts)
+            own = {v.name for v in local if v.form in ("plain", "array")}
             found |= inside - own - {p.name for p in function.parameters if p.kind == "value"}
-    return frozenset(found)
+    return frozenset(found) | effects(unit).unnamed
 
 
 def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer: frozenset[str]) -> bool:
     """Whether the writes cannot reach the argument of one call."""
     if number >= len(arguments):
         return False
+    at = call.start_byte
     others = {text_of(n) for k, a in enumerate(arguments) if k != number for n in walk(a) if n.type == "identifier"}
-    objects = [v for v in unit.variables if v.home is None and v.form in ("plain", "array")]
-    known, numbers = {v.name for v in objects}, {v.name for v in objects if unit.is_number(v.type)}
+    objects = {v.name: v for v in unit.variables if v.lasts and _is_object(unit, v)}
+    numbers = {name for name, one in objects.items() if unit.is_number(one.type)}
+    inside = effects(unit).of(arguments[number].start_byte, arguments[number].end_byte)
+    if not outer.isdisjoint(shown_by(unit, inside.calls)):
+        return False
+    pointers = {name for name in others | (outer - objects.keys()) if _may_point(unit, name, at)}
     for node in walk(arguments[number]):
         if node.type != "identifier":
             continue
         name = text_of(node)
-        variable, given = unit.variable(name, call.start_byte), unit.parameter(name, call.start_byte)
-        local = variable is not None and variable.home is not None and variable.form != "reference"
-        local = local or (given is not None and (given.kind == "value" or (given.const and outer <= numbers)))
-        steady = variable is not None and variable.home is None and given is None and name not in outer
-        if name in others or not (local or (steady and outer <= known)):
+        variable, given = unit.variable(name, at), unit.parameter(name, at)
+        steady = variable is not None and variable.lasts and given is None and name not in outer | others
+        steady = steady and not runs_threads(unit)
+        local = steady and outer <= objects.keys() and _is_object(unit, variable)
+        if given is not None:
+            own = given.kind == "value" and not shows(unit, given.type)
+            local = own or (given.const and outer <= numbers)
+        elif variable is not None and not variable.lasts and variable.form != "reference":
+            own = _is_object(unit, variable)
+            local = own or outer <= numbers or all(distinct(unit, name, one, at) for one in sorted(outer))
+        if name in others or not local or not all(distinct(unit, name, one, at) for one in sorted(pointers)):
             return False
     return True
+
+
+def _is_object(unit: Unit, variable: Variable | None) -> bool:
+    """Whether a variable is an object of its own, that neither is nor holds an address."""
+    plain = variable is not None and variable.form in ("plain", "array")
+    return plain and variable is not None and not shows(unit, unit.made(variable))
+
+
+def _may_point(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a name at a byte may be or hold the address of another object."""
+    given, variable = unit.parameter(name, offset), unit.variable(name, offset)
+    if given is not None:
+        return given.kind != "value" or shows(unit, given.type)
+    return variable is not None and not _is_object(unit, variable)
 
 
 def _pointer_name(given: Parameter) -> Node | None:
@@ -276,9 +307,11 @@ def _takes(unit: Unit, value: Node, types: str) -> bool:
     declarator = value.child_by_field_name("declarator")
     listed = declarator.child_by_field_name("parameters") if declarator is not None else None
     given = [parameter(child) for child in listed.named_children if child.type != "comment"] if listed else []
-    wanted = [re.sub(r"\bconst\b|&", "", unit.resolve(one)).strip() for one in types.split(",")]
+    if sum(one.kind == "reference" for one in given) > types.count("&") or any("auto" in one.type for one in given):
+        return False  # the std::function hands on a copy, of its own type
+    wanted = [re.sub(r"\bconst\b|&", "", unit.resolve(one)).strip() for one in split_arguments(types)]
     if len(wanted) != len(given):
-        return True
+        return not given
     taken = [unit.resolve(one.type) for one in given]
     return not any(unit.is_number(a) and unit.is_number(b) and a != b for a, b in zip(wanted, taken, strict=True))
 

@@ -11,13 +11,15 @@ from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import classes, has_operators
+from maxcode.code.cpp.watched import is_watched
 from maxcode.code.cpp.words import PURE, words
 from maxcode.code.source import Patch, text_of
+from maxcode.policy.rules.rewriter.rules.guards import runs_threads
 
 PLACES = (10, 16, 20)
 
 _INTEGER = re.compile(r"(unsigned |signed )?(int|long|long long|short|char)|unsigned|bool|size_t|u?int\d+_t")
-_THREADS = words("omp thread async pthread_create jthread execution")
 _LEAPS = words("catch setjmp sigsetjmp")  # the outermost call may not come to its end
 _EFFECTS = words("cin cout cerr mxr static throw goto asm scanf")
 
@@ -48,12 +50,16 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
     if not (_INTEGER.fullmatch(result) or result in ("double", "float")):
         return False
     parent = function.node.parent
-    if parent is None or function.declarator.parent != function.node or unit.words & (_THREADS | _LEAPS):
+    if parent is None or function.declarator.parent != function.node or (runs_threads(unit) or unit.words & _LEAPS):
         return False
     if parent.type != "translation_unit" and not (_is_namespace(parent)):
         return False
     head = unit.between(function.node.start_byte, function.declarator.start_byte)
     if {"constexpr", "consteval"} & {*head.split()} or "[" in head or function.declarator.child_count != 2:
+        return False
+    if is_watched(unit, function.body.start_byte, function.body.end_byte):
+        return False
+    if {f"{function.name}_known", f"{function.name}_plain"} & unit.words or _makes_objects(unit, function):
         return False
     body = effects(unit).of(function.body.start_byte, function.body.end_byte)
     local = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")} | names
@@ -66,6 +72,14 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
         and not body.words & _EFFECTS
         and not _declares_static(unit, function)
     )
+
+
+def _makes_objects(unit: Unit, function: Function) -> bool:
+    """Whether a function names a class of the program, or an object with operators: no call names what they do."""
+    used = effects(unit).of(function.body.start_byte, function.body.end_byte).words
+    named = {word for one in used for word in re.findall(r"\w+", unit.aliases.get(one, one))}
+    kinds = (unit.type_of(one, function.body.start_byte) for one in used)
+    return not named.isdisjoint(classes(unit)) or any(has_operators(unit, kind) for kind in kinds if kind is not None)
 
 
 def _is_namespace(parent: Node) -> bool:

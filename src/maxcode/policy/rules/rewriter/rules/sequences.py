@@ -11,6 +11,7 @@ from maxcode.code.cpp.declarations import Variable, ancestor, first_child
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import classes, parameters_of_templates
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
@@ -19,8 +20,10 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     behind,
     declarations,
     fillable,
+    keeps_argument,
     only_methods,
     ordered,
+    returns_element,
     retyped,
     rows_of,
     tells,
@@ -125,10 +128,11 @@ def reserve(unit: Unit) -> Iterator[Edit]:
         counted = canonical(unit, loop)
         if counted is not None and effects(unit).pure(counted.bound) and counted.low == "0":
             bound = text_of(counted.bound)
-            text = f"if (({bound}) > 0 && ({bound}) < 100000000) {variable.name}.reserve({bound});\n{indent}"
+            most = f"(1 << 27) / (int)sizeof({variable.name}[0])"  # more may be reserved than is there
+            text = f"if (({bound}) > 0 && ({bound}) < {most}) {variable.name}.reserve({bound});\n{indent}"
             change = Change((Patch(loop.start_byte, loop.start_byte, text),))
             yield Edit("reserve", site, (("room", "bound"),), "reserves room for all that is added", lines, change)
-        for room in ROOMS:
+        for room in ROOMS if not _is_large(unit, kind) else ():
             text = f"{variable.name}.reserve({room});\n{indent}"
             change = Change((Patch(loop.start_byte, loop.start_byte, text),))
             yield Edit("reserve", site, (("room", room),), f"reserves room for {room} elements", lines, change)
@@ -137,7 +141,7 @@ def reserve(unit: Unit) -> Iterator[Edit]:
 def emplace(unit: Unit) -> Iterator[Edit]:
     """Builds pairs in place: ``v.push_back(make_pair(a, b))`` becomes ``v.emplace_back(a, b)``, per function."""
     found: dict[str, list[Patch]] = {}
-    for _, node, arguments in unit.calls("make_pair"):
+    for _, node, arguments in unit.calls("make_pair") if "make_pair" not in unit.by_name else ():
         call = ancestor(node, "call_expression")
         method = call.child_by_field_name("function") if call is not None else None
         listed = node.parent
@@ -159,6 +163,12 @@ def emplace(unit: Unit) -> Iterator[Edit]:
 # ---------------------------------------------------------------------------------------------------------- helpers
 
 
+def _is_large(unit: Unit, kind: str) -> bool:
+    """Whether an element of a container may take much memory: it holds an array."""
+    named = (node for name in re.findall(r"\w+", kind) for node in classes(unit).get(name, ()))
+    return re.search(r"\b(?:array|bitset)<", kind) is not None or any("[" in text_of(node) for node in named)
+
+
 def _ends_only(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
     subscript = found.template == "deque"
     return all(
@@ -168,6 +178,8 @@ def _ends_only(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
 
 def _refers(unit: Unit, variable: Variable) -> bool:
     """Whether a reference to an element may outlive a change: ``auto& x = q.front();``."""
+    if returns_element(unit, variable):
+        return True
     for texts, k in uses(unit, variable):
         start = k
         while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
@@ -175,16 +187,9 @@ def _refers(unit: Unit, variable: Variable) -> bool:
         before = texts[start:k]
         if ("=" in before and "&" in before) or (before and before[-1] == ":"):
             return True
-        if texts[start - 1 : start] == ["("] and _keeps_argument(unit, texts[start - 2] if start > 1 else ""):
+        if texts[start - 1 : start] == ["("] and keeps_argument(unit, texts[start - 2] if start > 1 else ""):
             return True
     return False
-
-
-def _keeps_argument(unit: Unit, called: str) -> bool:
-    """Whether a function of the program may keep a reference to its argument while it runs."""
-    if called in unit.by_name:
-        return any(p.kind != "value" for function in unit.by_name[called] for p in function.parameters)
-    return called in unit.shared or any(v.name == called for v in unit.variables)
 
 
 def _shows_flags(unit: Unit) -> bool:
@@ -192,9 +197,11 @@ def _shows_flags(unit: Unit) -> bool:
     names = {v.name for v in unit.variables if "vector<bool>" in unit.resolve(v.type)}
     names |= {p.name for f in unit.functions for p in f.parameters if "vector<bool>" in unit.resolve(p.type)}
     texts = [token.text for token in unit.tokens]
-    if any(texts[k] in names and texts[k + 1 : k + 3] == [".", "flip"] for k in range(len(texts))):
+    asked = ("flip", "capacity", "max_size")
+    if any(texts[k] in names and texts[k + 1 : k + 3] in ([".", one] for one in asked) for k in range(len(texts))):
         return True
     shown = [node for _, node, _ in unit.calls("printf", "fprintf", "sprintf", "snprintf")]
+    shown += unit.nodes("sizeof_expression")
     for node in unit.nodes("conditional_expression"):
         branches = (node.child_by_field_name(part) for part in ("consequence", "alternative"))
         shown += [branch for branch in branches if branch is not None and branch.type == "subscript_expression"]
@@ -229,7 +236,8 @@ def _takes_flag(unit: Unit, node: Node) -> bool:
     made = around.children_by_field_name("declarator")
     values = [one.child_by_field_name("value") for one in made] + [around.child_by_field_name("right")]
     names = {name for v in values if v is not None for name in effects(unit).of(v.start_byte, v.end_byte).words}
-    return any("vector<bool>" in (unit.type_of(name, around.start_byte) or "") for name in names)
+    kinds = {unit.type_of(name, around.start_byte) or "" for name in names}
+    return any("vector<bool>" in kind for kind in kinds) or not kinds.isdisjoint(parameters_of_templates(unit))
 
 
 def _inner(node: Node) -> Node | None:

@@ -11,6 +11,7 @@ from maxcode.code.cpp.aliases import distinct
 from maxcode.code.cpp.edit import Edit, Spots, edits_by_site
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.views import members
 from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.rewriter.rules.nests import mentions
 
@@ -31,9 +32,10 @@ def self_append(unit: Unit) -> Iterator[Edit]:
         if any(mentions(part, name) or not effects(unit).pure(part) for part in added):
             continue
         later = {text_of(inner) for part in added[1:] for inner in walk(part) if inner.type == "identifier"}
-        kinds = {one: unit.type_of(one, node.start_byte) for one in later}
-        objects = [one for one, kind in kinds.items() if kind is not None and not unit.is_number(kind)]
-        if not all(distinct(unit, name, one, node.start_byte) for one in objects):
+        objects = [one for one in later if not _is_number(unit, one, node.start_byte)]
+        if _is_local(unit, name, node.start_byte):
+            objects = [one for one in objects if unit.type_of(one, node.start_byte) is not None]
+        if _adds_strings(unit) or not all(distinct(unit, name, one, node.start_byte) for one in objects):
             continue
         text = ", ".join(f"{name} += {text_of(part)}" for part in added)
         found.setdefault(unit.place(name, node), []).append((node, (unit.replace(node, text),)))
@@ -59,6 +61,35 @@ def substr_compare(unit: Unit) -> Iterator[Edit]:
         found.setdefault(unit.place("substr", node), []).append((node, (unit.replace(node, new),)))
     what = "compares in place instead of copying a part out"
     yield from edits_by_site(unit, "substr_compare", what, found, includes=("string",))
+
+
+def _is_local(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a name is that of an object of the function, which is no member of another."""
+    known, given = unit.variable(name, offset), unit.parameter(name, offset)
+    if given is not None:
+        return given.kind == "value"
+    return known is not None and known.form == "plain" and not known.lasts
+
+
+def _is_number(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a name is that of a number, and not of a pointer to numbers; or of what is no variable."""
+    known, given = unit.variable(name, offset), unit.parameter(name, offset)
+    form = given.kind if given is not None else known.form if known is not None else ""
+    kind = unit.type_of(name, offset)
+    if kind is None:
+        return name not in members(unit)[0]
+    return unit.is_number(kind) and form in ("plain", "value")
+
+
+def _adds_strings(unit: Unit) -> bool:
+    """Whether the program has a + of its own with two sides, which need not append."""
+    if "operator" in unit.shared:
+        return True
+    for node in unit.nodes("operator_name"):
+        listed = node.parent.child_by_field_name("parameters") if node.parent is not None else None
+        if text_of(node).replace(" ", "") == "operator+" and listed is not None and listed.named_child_count > 1:
+            return True
+    return False
 
 
 def _operator(node: Node) -> str:
