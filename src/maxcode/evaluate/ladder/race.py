@@ -58,9 +58,7 @@ class WrongOutput(Exception):
 
     def __init__(self, side: Side, given: Input, how: str, late: bool = False) -> None:
         super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
-        self.side = side
-        self.given = given.name
-        self.late = late
+        self.side, self.given, self.late = side, given.name, late
 
 
 class _Undefined(Exception):
