@@ -293,8 +293,8 @@ def in_slot(parts: Sequence[memoryview], size: int) -> list[bytes | memoryview |
     """A message as a process of the user reads it, in a slot of ``size`` bytes: its pieces, and numbers of zeros
     between them.  ValueError if it is larger."""
     head = struct.pack(f"<{1 + len(parts)}Q", len(parts), *map(len, parts))
-    found: list[bytes | memoryview | int] = []
-    for one in (head, *parts):
+    found: list[bytes | memoryview | int] = [head, -len(head) % ALIGNED]
+    for one in parts:
         found += [one, -len(one) % ALIGNED]
     taken = sum(piece if isinstance(piece, int) else len(piece) for piece in found)
     if taken > size:
