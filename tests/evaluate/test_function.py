@@ -114,7 +114,7 @@ THREADED = IKJ.replace("    for (int i", "#pragma omp parallel for\n    for (int
 def walled(sandbox_evaluator: ProgramEvaluator) -> Admitted:
     """The product with threads permitted and the wall clock as the goal."""
     problem = small(GEMM)
-    function = replace(spec_of(problem), calls=6)
+    function = replace(spec_of(problem), calls=40)
     flags = (*problem.spec.flags, "-fopenmp")
     spec = replace(problem.spec, flags=flags, function=function, shared_cores=True)
     return anyio.run(sandbox_evaluator.admit, replace(problem, spec=spec, goal="wall"))

@@ -207,7 +207,7 @@ def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> No
 
     anyio.run(both)
     assert found[0].timing is not None
-    assert found[0].timing is found[1].timing
+    assert found[0].timing == found[1].timing, "the seconds of one race"
 
 
 @pytest.mark.slow
