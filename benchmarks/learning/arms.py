@@ -70,8 +70,7 @@ def speed(evaluation: Evaluation | None) -> float:
 
 def code(problem: Problem, text: str, evaluation: Evaluation | None) -> str:
     """``Tried.code`` of a kernel."""
-    read = evaluation.machine_code if evaluation is not None else None
-    return (read.digest if read is not None else "") or mark(problem, text)
+    return (evaluation.digest if evaluation is not None else "") or mark(problem, text)
 
 
 def fastest(found: Sequence[Tried], count: int) -> list[Row]:

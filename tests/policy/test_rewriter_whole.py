@@ -304,23 +304,12 @@ CPP = {
     ),
 }  # fmt: skip
 C = {
+    **{why: CPP[why] for why in ("a sign is all that is left", "a real number that only begins")},
     "a number that is none leaves the variable alone": (
         "fast_in",
         'int main(void) { double x = 7; char s[9] = ""; int got = scanf("%lf", &x); int more = scanf("%s", s); '
         'printf("%d %g %d %s\\n", got, x, more, s); return 0; }',
         "abc",
-    ),
-    "a sign is all that is left": (
-        "fast_in",
-        'int main(void) { int x = 0, got, k = 0; while ((got = scanf("%d", &x)) != EOF && k++ < 9) '
-        'printf("%d %d ", got, x); double y = 0; printf("%d", scanf("%lf", &y)); return 0; }',
-        "5 -",
-    ),
-    "a real number that only begins": (
-        "fast_in",
-        'int main(void) { double x = 0; int a = scanf("%lf", &x), b = scanf("%lf", &x); printf("%d %d", a, b); '
-        "return 0; }",
-        "7 +",
     ),
     "numbers without blanks between": (
         "fast_in",

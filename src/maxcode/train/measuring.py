@@ -68,12 +68,6 @@ class _Known:
         return self.recorded[0].outcome is Outcome.UNPARSED
 
     @property
-    def digest(self) -> str:
-        """Of the program that it compiles to; empty without one."""
-        read = self.recorded[0].machine_code
-        return read.digest if read is not None else ""
-
-    @property
     def evaluation(self) -> Evaluation:
         """All measurements used so far as one."""
         found = self.recorded[0]
@@ -111,7 +105,7 @@ class Measuring:
         """The number of distinct kernels so far, each counted once whatever was permitted when it was measured; those
         that compile to the same are one."""
         used = ((key, known) for key, known in self._known.items() if known.taken and not known.is_unread)
-        return len({(key.split(" ")[0], known.digest or key.rpartition(" ")[0]) for key, known in used})
+        return len({(key.split(" ")[0], known.recorded[0].digest or key.rpartition(" ")[0]) for key, known in used})
 
     def has(self, problem: Problem, program: Program) -> bool:
         """Whether a kernel is measured so far, up to layout, whatever was permitted then."""

@@ -61,9 +61,8 @@ def _runs_unnamed(node: Node) -> bool:
 def _own(unit: Unit, node: Node) -> frozenset[str]:
     around = ancestor(node, "struct_specifier", "class_specifier")
     owners = [around] if around is not None else classes(unit).get(re.sub(r"\W*::.*|.*\s", "", _head(node)), [])
-    fields = [one for owner in owners for one in walk(owner) if one.type == "field_declaration"]
-    fields = [one for one in fields if not any(text_of(child) == "static" for child in one.children)]
-    found = {text_of(one) for field in fields for one in walk(field) if one.type == "field_identifier"}
+    fields = (one for owner in owners for one in walk(owner) if one.type == "field_declaration")
+    found = _members(one for one in fields if not _is_static(one))
     start, end = node.start_byte, node.end_byte
     found |= {v.name for v in unit.variables if start <= v.node.start_byte < end}
     given = [one for one in walk(node) if one.type.endswith("parameter_declaration")]
@@ -87,11 +86,16 @@ def hands_on_this(texts: Sequence[str]) -> bool:
 @lru_cache(maxsize=8)
 def lasting(unit: Unit) -> frozenset[str]:
     """The variables of the program that last, and the static members of its classes, by name."""
-    static = (
-        one for one in unit.nodes("field_declaration") if any(text_of(child) == "static" for child in one.children)
-    )
-    members = {text_of(one) for field in static for one in walk(field) if one.type == "field_identifier"}
+    members = _members(one for one in unit.nodes("field_declaration") if _is_static(one))
     return frozenset(members | {v.name for v in unit.variables if v.lasts})
+
+
+def _is_static(field: Node) -> bool:
+    return any(text_of(child) == "static" for child in field.children)
+
+
+def _members(fields: Iterable[Node]) -> set[str]:
+    return {text_of(one) for field in fields for one in walk(field) if one.type == "field_identifier"}
 
 
 def shown_by(unit: Unit, calls: Iterable[str]) -> frozenset[str]:

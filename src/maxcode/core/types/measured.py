@@ -354,6 +354,11 @@ class Evaluation:
     outside: float | None = None
 
     @property
+    def digest(self) -> str:
+        """Of the program that it compiles to (``MachineCode``); empty if unknown."""
+        return self.machine_code.digest if self.machine_code is not None else ""
+
+    @property
     def pie_correct(self) -> bool | None:
         """Whether PIE's own checker accepts the output of every test that ran; it decides nothing here.
 

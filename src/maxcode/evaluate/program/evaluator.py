@@ -374,6 +374,7 @@ class ProgramEvaluator:
         """The evaluation with the timing on fresh pairs, or without one if a timed run failed."""
         assert state.step is not None
         found = state.step.evaluation
+        assert entry.code
         key = f"{identity(admitted.problem)} {entry.code}"
         if key not in self._confirmations:  # once: a repeated proposal must not get another chance
             sides = self._sides(admitted, entry)
